@@ -73,7 +73,8 @@ struct Rule {
 }
 
 /// The order in which rules are tried, and in which they are listed.
-const FAMILIES: [&str; 22] = [
+const FAMILIES: [&str; 23] = [
+    "framing",
     "system",
     "shell",
     "python",

@@ -3,7 +3,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a tool for the terminal of whoever works on this repository"
+    reason = "a command-line tool for contributors"
 )]
 
 mod agents_e2e;

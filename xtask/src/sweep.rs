@@ -10,10 +10,12 @@ use crate::repository::{self, Product};
 pub(crate) enum Sweep {
     /// Kills runs at random moments, each once with SIGKILL, and lets the next go on.
     ///
-    /// The end must be that of a run that nobody disturbed, nothing may be done twice, and
+    /// The end must be that of an undisturbed run, nothing may be done twice, and
     /// nothing that was started may live on. There are two plans, one of which needs healing;
     /// each is run in git and outside.
     Kills(KillArguments),
+    /// Kills runs and damages their journals: nothing may be lost without being named.
+    Journals(JournalArguments),
     /// Lets agents and a Verify print a gigabyte each.
     ///
     /// All of it must be in the log, and regreen must stay below 64 MB of memory.
@@ -23,6 +25,7 @@ pub(crate) enum Sweep {
 pub(crate) fn run(sweep: &Sweep) -> ExitCode {
     match sweep {
         Sweep::Kills(arguments) => kill(arguments),
+        Sweep::Journals(arguments) => damage(arguments),
         Sweep::Output(arguments) => flood(arguments),
     }
 }
@@ -65,6 +68,34 @@ fn kill(arguments: &KillArguments) -> ExitCode {
             "REGREEN_KILL_RUNS",
             arguments.runs.div_ceil(KINDS).to_string(),
         );
+    if let Some(seed) = arguments.seed {
+        tests.env("REGREEN_KILL_SEED", seed.to_string());
+    }
+    repository::finish(tests)
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct JournalArguments {
+    /// How many journals are damaged.
+    #[arg(long, default_value_t = 60, value_name = "N")]
+    runs: u64,
+    /// Repeats the damages of this number [default: another one each time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    product: Product,
+}
+
+fn damage(arguments: &JournalArguments) -> ExitCode {
+    let program = match arguments.product.program() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let mut tests = test("killed");
+    tests
+        .arg("damaged")
+        .env("REGREEN_KILL_PROGRAM", program)
+        .env("REGREEN_KILL_DAMAGES", arguments.runs.to_string());
     if let Some(seed) = arguments.seed {
         tests.env("REGREEN_KILL_SEED", seed.to_string());
     }

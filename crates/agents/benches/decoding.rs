@@ -9,7 +9,7 @@
     clippy::disallowed_methods,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "reads recordings, looks at the clock, and prints its table for whoever measures"
+    reason = "reads recordings, looks at the clock, and prints a table"
 )]
 
 use std::fs;

@@ -232,7 +232,7 @@ fn retry(line: &[u8]) -> Option<AgentEvent> {
     opencode::logged(line).or_else(|| gemini::retry(line))
 }
 
-/// Allows everything or nothing. What is not allowed is a question that nobody answers.
+/// Allows everything or nothing. What is not allowed becomes a question without an answer.
 fn answer_permission(
     permissions: Permissions,
     id: &Value,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::coding_agent::{Abilities, Adapter, Credentials, Flags};
 use crate::json_lines::{
     JsonDecoder, JsonProtocol, MessageUsage, OpenTools, edited, list, micro_usd, number, question,
-    session, status, text, written,
+    session, status, text, tool_input, written,
 };
 use crate::message::bounded;
 use crate::trouble::{ApiError, passing};
@@ -96,7 +96,10 @@ impl ClaudeProtocol {
             "tool_use" if text(part, "/name") == "AskUserQuestion" => {
                 Some(question(text(part, "/input/questions/0/question")))
             }
-            "tool_use" => Some(self.tools.started(text(part, "/id"), text(part, "/name"))),
+            "tool_use" => {
+                let (call, name) = (text(part, "/id"), text(part, "/name"));
+                Some(self.tools.started(call, name, tool_input(&part["input"])))
+            }
             _ => None,
         }
     }

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::coding_agent::{Abilities, Adapter, Credentials, Flags};
 use crate::json_lines::{
-    JsonDecoder, JsonProtocol, OpenTools, code, edited, list, number, session, text, written,
+    JsonDecoder, JsonProtocol, OpenTools, code, edited, list, number, session, text, tool_input,
+    written,
 };
 use crate::message::MessageBuffer;
 use crate::trouble::{ApiError, passing};
@@ -90,7 +91,10 @@ impl JsonProtocol for CodexProtocol {
 impl CodexProtocol {
     fn started(&mut self, line: &Value) -> Option<AgentEvent> {
         let name = tool(line)?;
-        Some(self.tools.started(text(line, "/item/id"), name))
+        Some(
+            self.tools
+                .started(text(line, "/item/id"), name, input(line)),
+        )
     }
 
     fn completed(&mut self, line: &Value) -> Vec<AgentEvent> {
@@ -104,7 +108,7 @@ impl CodexProtocol {
             return Vec::new();
         };
         let ok = text(line, "/item/status") == "completed";
-        let started = (!self.tools.has(id)).then(|| self.tools.started(id, name));
+        let started = (!self.tools.has(id)).then(|| self.tools.started(id, name, input(line)));
         let changes = list(line, "/item/changes").iter().filter(|_| ok);
         let files = changes.filter_map(|change| edited(text(change, "/path")));
         let ended = self.tools.ended(id, ok, code(line, "/item/exit_code"));
@@ -127,6 +131,22 @@ fn tool(line: &Value) -> Option<&str> {
         "mcp_tool_call" => Some(text(line, "/item/tool")),
         name @ ("command_execution" | "file_change" | "web_search") => Some(name),
         _ => None,
+    }
+}
+
+/// Returns what a tool is used on: a command without the shell that codex wraps it in, the
+/// first file of a change, a query, the arguments of another tool.
+fn input(line: &Value) -> String {
+    let item = &line["item"];
+    let command = text(item, "/command");
+    match shell_words::split(command).as_deref() {
+        Ok([_, flag, script]) if flag == "-lc" => script.clone(),
+        _ if !command.is_empty() => command.to_owned(),
+        _ => [&item["changes"][0], item, &item["arguments"]]
+            .into_iter()
+            .map(tool_input)
+            .find(|input| !input.is_empty())
+            .unwrap_or_default(),
     }
 }
 

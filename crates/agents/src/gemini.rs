@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::coding_agent::{Abilities, Adapter, Credentials, Flags};
 use crate::json_lines::{
-    JsonDecoder, JsonProtocol, OpenTools, edited, number, question, session, text, written,
+    JsonDecoder, JsonProtocol, OpenTools, edited, number, question, session, text, tool_input,
+    written,
 };
 use crate::message::MessageBuffer;
 use crate::trouble::{ApiError, passing};
@@ -92,7 +93,8 @@ impl GeminiProtocol {
             let path = text(line, "/parameters/file_path").to_owned();
             self.files.insert(call.to_owned(), path);
         }
-        self.tools.started(call, name)
+        self.tools
+            .started(call, name, tool_input(&line["parameters"]))
     }
 
     fn ended(&mut self, line: &Value) -> Vec<AgentEvent> {

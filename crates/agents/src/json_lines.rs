@@ -145,6 +145,42 @@ pub(crate) fn edited(path: &str) -> Option<AgentEvent> {
     })
 }
 
+/// Where agents keep what a tool is used on, the most telling key first.
+const INPUT_KEYS: [&str; 13] = [
+    "command",
+    "cmd",
+    "file_path",
+    "filePath",
+    "absolute_path",
+    "notebook_path",
+    "pattern",
+    "query",
+    "url",
+    "path",
+    "dir_path",
+    "description",
+    "prompt",
+];
+
+/// Returns the command, path or pattern in the input of a tool, as the agent wrote it: a secret
+/// that is cut or reformatted can no longer be masked.
+pub(crate) fn tool_input(input: &Value) -> String {
+    let values = INPUT_KEYS.iter().filter_map(|key| input.get(key));
+    let text = values.map(input_text).find(|text| !text.trim().is_empty());
+    text.unwrap_or_default()
+}
+
+fn input_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(words) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            words.join(" ")
+        }
+        _ => String::new(),
+    }
+}
+
 /// No agent runs so many tools at once; a call whose end was never reported is forgotten.
 const MOST: usize = 256;
 
@@ -155,7 +191,7 @@ pub(crate) struct OpenTools {
 }
 
 impl OpenTools {
-    pub(crate) fn started(&mut self, call: &str, name: &str) -> AgentEvent {
+    pub(crate) fn started(&mut self, call: &str, name: &str, input: String) -> AgentEvent {
         if self.names.len() >= MOST {
             self.names.pop_first();
         }
@@ -163,6 +199,7 @@ impl OpenTools {
         AgentEvent::ToolStarted {
             call: call.to_owned(),
             name: name.to_owned(),
+            input,
         }
     }
 
@@ -215,6 +252,8 @@ impl MessageUsage {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn usage(input_tokens: u64) -> Usage {
@@ -222,6 +261,31 @@ mod tests {
             input_tokens,
             ..Usage::default()
         }
+    }
+
+    #[track_caller]
+    fn check_input(input: &Value, expected: &str) {
+        assert_eq!(tool_input(input), expected);
+    }
+
+    #[test]
+    fn the_input_of_a_tool_is_what_tells_most_about_it() {
+        check_input(
+            &json!({"command": "pytest -q", "description": "Run"}),
+            "pytest -q",
+        );
+        check_input(&json!({"path": "src", "pattern": "fn main"}), "fn main");
+        check_input(&json!({"command": ["git", "log", 7]}), "git log");
+        check_input(&json!({"command": " \n", "query": "x"}), "x");
+        for nothing in [json!({}), json!({"command": 7}), json!("x"), Value::Null] {
+            check_input(&nothing, "");
+        }
+    }
+
+    #[test]
+    fn an_input_stays_as_it_is_until_it_is_masked() {
+        let command = format!("echo 'two\n  lines'{}", "x".repeat(1000));
+        check_input(&json!({"command": command}), &command);
     }
 
     #[test]

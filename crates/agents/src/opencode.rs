@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::coding_agent::{Abilities, Adapter, Credentials, Flags};
 use crate::json_lines::{
     JsonDecoder, JsonProtocol, OpenTools, code, edited, micro_usd, number, session, status, text,
-    written,
+    tool_input, written,
 };
 use crate::message::MessageBuffer;
 use crate::reset_time::retry_after;
@@ -149,7 +149,8 @@ impl OpencodeProtocol {
         let file = edited(text(line, "/part/state/input/filePath"));
         let file = file.filter(|_| ok && ["write", "edit", "patch"].contains(&name));
         let mut tools = OpenTools::default();
-        let started = tools.started(call, name);
+        let input = tool_input(&line["part"]["state"]["input"]);
+        let started = tools.started(call, name, input);
         let ended = tools.ended(call, ok, exit);
         [started].into_iter().chain(file).chain([ended]).collect()
     }

@@ -93,6 +93,8 @@ impl ShellDecoder {
             events: vec![AgentEvent::ToolStarted {
                 call: number.to_string(),
                 name: self.name(number),
+                // The name is the command.
+                input: String::new(),
             }],
             write: Vec::new(),
         }

@@ -93,6 +93,7 @@ fn a_task_is_done_and_all_of_it_is_seen() {
     let started = AgentEvent::ToolStarted {
         call: "t-1".into(),
         name: "Write out.txt".into(),
+        input: String::new(),
     };
     assert_eq!(allowed.events, [started]);
     let ended = update(

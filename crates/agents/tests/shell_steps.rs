@@ -3,7 +3,7 @@
     clippy::unwrap_used,
     clippy::disallowed_types,
     clippy::disallowed_methods,
-    reason = "the script has to be run by somebody; the crate itself starts nothing"
+    reason = "the test runs the script; the crate itself starts nothing"
 )]
 
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -56,6 +56,16 @@ pub struct Status {
     pub json: bool,
 }
 
+#[derive(Debug, Args)]
+pub struct AcceptPlan {
+    /// Spec name or folder, or a task file [default: the current or only spec]
+    #[arg(value_name = "SPEC|FILE")]
+    pub spec: Option<String>,
+    /// Show the changes without applying them
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
 /// Which task of which spec.
 #[derive(Debug, Args)]
 pub struct OneTask {

@@ -119,6 +119,7 @@ fn journal_line(step: &Step) -> Result<String, Problem> {
 pub fn task_of(event: &Event) -> Option<&TaskKey> {
     match event {
         Event::TaskPicked { task } => Some(&task.task),
+        Event::PlanReviewed { task, .. } => task.as_ref(),
         Event::Chosen { choice } => Some(&choice.task),
         Event::AttemptStarted { task, .. }
         | Event::SessionSeen { task, .. }
@@ -155,12 +156,16 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::TaskDone { task, .. }
         | Event::TaskGone { task }
         | Event::TaskSkipped { task }
+        | Event::TaskReopened { task }
         | Event::WaitStarted { task, .. }
         | Event::WaitEnded { task, .. } => Some(task),
         Event::RunStarted { .. }
         | Event::RunResumed { .. }
         | Event::PlanAsked { .. }
         | Event::LimitSettled { .. }
+        | Event::FinalCheckStarted { .. }
+        | Event::FinalCheckEnded { .. }
+        | Event::ReopenAsked { .. }
         | Event::Warned { .. }
         | Event::StopAsked { .. }
         | Event::RunEnded { .. } => None,

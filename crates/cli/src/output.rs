@@ -9,6 +9,8 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use regreen_model::is_format_control;
 use regreen_redaction::Masks;
 use regreen_reporters::{LineStyle, Palette, Size, StatusLine, Terminal};
+use rustix::process::getpgrp;
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
 use serde::Serialize;
 
 use crate::arguments::ColorChoice;
@@ -187,14 +189,17 @@ fn is_dumb() -> Option<bool> {
 
 /// Returns the size of a terminal; `None` if it is not one, or does not say.
 fn size(stream: &impl AsFd) -> Option<Size> {
-    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    let size = tcgetwinsize(stream).ok()?;
     let (columns, lines) = (usize::from(size.ws_col), usize::from(size.ws_row));
     (columns > 0 && lines > 0).then_some(Size { columns, lines })
 }
 
 /// Standard output, as the live view draws on it.
-#[derive(Debug)]
-pub struct StdoutTerminal;
+#[derive(Debug, Default)]
+pub struct StdoutTerminal {
+    /// What is typed was shown before it was hidden.
+    had_echo: bool,
+}
 
 impl Write for StdoutTerminal {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -209,6 +214,22 @@ impl Write for StdoutTerminal {
 impl Terminal for StdoutTerminal {
     fn size(&self) -> Size {
         size(&io::stdout()).unwrap_or(USUAL_SIZE)
+    }
+
+    fn set_echo(&mut self, is_shown: bool) {
+        let out = io::stdout();
+        // A process in the background would be suspended for changing its terminal.
+        let is_background = tcgetpgrp(&out).is_ok_and(|group| group != getpgrp());
+        let Ok(mut modes) = tcgetattr(&out) else {
+            return;
+        };
+        if is_background || (is_shown && !self.had_echo) {
+            return;
+        }
+        self.had_echo = modes.local_modes.contains(LocalModes::ECHO);
+        modes.local_modes.set(LocalModes::ECHO, is_shown);
+        // At worst, what is typed is seen.
+        let _ = tcsetattr(&out, OptionalActions::Now, &modes);
     }
 }
 

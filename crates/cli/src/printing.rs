@@ -57,7 +57,7 @@ impl Printing {
         }
     }
 
-    /// A reader that has gone away is no failure: it has what it wanted.
+    /// A reader that has gone away is not a failure: it has what it wanted.
     pub fn finish(mut self) -> Result<(), Problem> {
         let mut failed = self.failed.take();
         if let (None, Some((mut filter, mut visible))) = (&failed, self.shown.take()) {

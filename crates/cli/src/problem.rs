@@ -36,6 +36,14 @@ pub enum Problem {
     /// The same, in a command that names its spec with `--spec`.
     #[error(transparent)]
     SpecFlag(SpecError),
+    #[error("this decides for a person, and it was started by an agent, a check or a hook")]
+    NotAPerson,
+    #[error("no reverted changes to {} are left to accept", file.display())]
+    NothingToAccept { file: PathBuf },
+    #[error("{} has changed in the same lines since the changes were reverted", file.display())]
+    CannotMerge { file: PathBuf, kept: String },
+    #[error("an interrupted run has not reviewed the changes to {} yet", file.display())]
+    NotReviewed { file: PathBuf },
     #[error("invalid task id `{id}`")]
     NotAnId { id: String },
     #[error("task {id} not found in {}", file.display())]
@@ -145,6 +153,16 @@ impl Problem {
             Self::Read(error) => (Exit::BadInput, read_hint(error)),
             Self::Spec(error) => bad_input(spec_hint(error, "choose one of these")),
             Self::SpecFlag(error) => bad_input(spec_hint(error, "choose one of these with --spec")),
+            Self::NotAPerson => {
+                bad_input("run the command yourself, in a terminal that regreen did not start")
+            }
+            Self::NothingToAccept { .. } => (Exit::BadInput, None),
+            Self::NotReviewed { .. } => needs_person(
+                "run `regreen run`, which reviews them first, stop it with Ctrl-C, then run this command again",
+            ),
+            Self::CannotMerge { kept, .. } => needs_person(format!(
+                "nothing was written; copy what you want to keep from {kept} by hand"
+            )),
             Self::NotAnId { .. } => bad_input(
                 "ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a file",
             ),

@@ -1,8 +1,10 @@
 //! Where a command works: the current directory, the workspace around it and one of its specs.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use regreen_redaction::environment_secrets;
 use regreen_runtime::SpecPaths;
 use regreen_workspace::{ReadError, RealDisk, SpecError, find_spec, workspace_root};
 
@@ -55,6 +57,13 @@ pub fn current_dir() -> Result<PathBuf, Problem> {
             source,
         })
     })
+}
+
+/// Returns the secrets in the environment that regreen was started with.
+pub fn own_secrets() -> BTreeSet<String> {
+    let text = |value: OsString| value.into_string().ok();
+    let variables = std::env::vars_os();
+    environment_secrets(variables.filter_map(|(name, value)| Some((text(name)?, text(value)?))))
 }
 
 /// Returns the value of `PATH`.

@@ -34,6 +34,8 @@ max_task_cost          off           default
 max_task_tokens        off           default
 max_task_time          off           default
 repairs                safe          default
+final_check            fail          default
+final_check_time       30m           default
 include_optional       false         default
 commit                 auto          default
 keep_state             false         default
@@ -94,6 +96,8 @@ max_task_cost          off                default
 max_task_tokens        off                default
 max_task_time          off                default
 repairs                safe               default
+final_check            fail               default
+final_check_time       30m                default
 include_optional       false              default
 commit                 auto               default
 keep_state             true               --keep-state
@@ -232,6 +236,18 @@ fn scripts_get_the_same_as_json() {
       "file": null,
       "line": null
     },
+    "final_check": {
+      "value": "fail",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "final_check_time": {
+      "value": "30m",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
     "include_optional": {
       "value": false,
       "origin": "default",
@@ -306,6 +322,8 @@ max_task_cost          off           default
 max_task_tokens        off           default
 max_task_time          off           default
 repairs                safe          default
+final_check            fail          default
+final_check_time       30m           default
 include_optional       false         default
 commit                 auto          default
 keep_state             true          [FOLDER]/xdg/regreen/config.toml:1
@@ -494,6 +512,8 @@ max_task_cost          off                             default
 max_task_tokens        off                             default
 max_task_time          off                             default
 repairs                safe                            default
+final_check            fail                            default
+final_check_time       30m                             default
 include_optional       false                           default
 commit                 auto                            default
 keep_state             false                           default

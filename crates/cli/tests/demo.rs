@@ -17,7 +17,7 @@ struct Newcomer {
     home: tempfile::TempDir,
 }
 
-struct Seen {
+struct DemoRun {
     output: Output,
     /// What it printed, wherever and whenever that was.
     plain: String,
@@ -63,7 +63,7 @@ impl Newcomer {
         command
     }
 
-    fn sees(&self) -> Seen {
+    fn sees(&self) -> DemoRun {
         seen(&mut self.command())
     }
 
@@ -86,7 +86,7 @@ fn collect(folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-fn seen(command: &mut Command) -> Seen {
+fn seen(command: &mut Command) -> DemoRun {
     let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     let named = Regex::new(r"(?m)^  (/.*/regreen-demo-\w+)$").unwrap();
@@ -94,7 +94,7 @@ fn seen(command: &mut Command) -> Seen {
         .captures(&text)
         .map_or("", |found| found.get(1).unwrap().as_str());
     let plain = timeless(&text.replace(REGREEN, "[REGREEN]"));
-    Seen {
+    DemoRun {
         plain: if folder.is_empty() {
             plain
         } else {
@@ -122,7 +122,7 @@ fn timeless(text: &str) -> String {
     })
 }
 
-impl Seen {
+impl DemoRun {
     #[track_caller]
     fn ends_well(self) -> Self {
         let said = String::from_utf8_lossy(&self.output.stderr);
@@ -753,8 +753,8 @@ fn git_may_be_set_up_as_it_likes() {
     assert!(newcomer.own_files() == before);
 }
 
-/// The commands that it names, as somebody would paste them.
-fn pasted(seen: &Seen) -> Vec<String> {
+/// The commands that it names, as a reader would paste them.
+fn pasted(seen: &DemoRun) -> Vec<String> {
     let text = String::from_utf8(seen.output.stdout.clone()).unwrap();
     let (_, page) = text.split_once("Look closer\n").unwrap();
     let commands = page.lines().filter_map(|line| line.strip_prefix("  "));

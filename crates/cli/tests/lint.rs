@@ -16,6 +16,7 @@ Edit it, then check it with: regreen lint greeting
     test.regreen(&["lint"]).exits(0).prints(str![[r#"
     PLAN  specs/greeting/tasks.md · smart-ralph style · 2 tasks (0 done)
     PASS  nothing to improve
+  VERIFY  1.2 judged by: prints 2
 
 "#]]);
     let before = test.text("specs/greeting/tasks.md");
@@ -50,7 +51,7 @@ fn weaknesses_are_shown_where_they_stand() {
         .exits(0)
         .prints(str![[r#"
     PLAN  todo.md · smart-ralph style · 3 tasks (0 done)
-    WARN  5 things to improve
+    WARN  6 things to improve
 
   ⚠ the id 1.1 is also used on line 3
    ╭─[todo.md:4:1]
@@ -84,6 +85,17 @@ fn weaknesses_are_shown_where_they_stand() {
    ╰────
   help: put a command into backticks: - **Verify**: `cargo test parser`
         a gate that checks the whole project could be: cargo test
+
+  ⚠ 1 Verify command can't fail: its task would pass whatever happens
+   ╭─[todo.md:4:1]
+ 3 │ - [ ] 1.1 Parse it as discussed
+ 4 │ - [ ] 1.1 Workspace `src/a.rs`
+   · ────────────┬───────────
+   ·             ╰── always passes: true
+ 5 │   - **Verify**: `true`
+   ╰────
+  help: end it with what decides (grep -q, test, the tests themselves), without || true, ; echo or
+        a print for both cases
 
   ⚠ 1 task with words that need a conversation the agent has not seen
    ╭─[todo.md:3:1]

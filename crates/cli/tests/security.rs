@@ -12,7 +12,7 @@ use snapbox::str;
 const TASKS: &str = "specs/demo/tasks.md";
 const AGENT: &str = "command:sh agent.sh";
 
-/// Made of parts, so that nobody takes this file for one that tells secrets.
+/// Made of parts, so that scanners do not report this file.
 fn api_key() -> String {
     format!(
         "sk-ant-{}-{}",
@@ -211,6 +211,46 @@ index 0000000..587be6b
 }
 
 #[test]
+fn what_a_partial_clone_lacks_is_not_fetched_to_look_at_it() {
+    let agent = "cat >/dev/null; echo y >old.txt; echo TASK_COMPLETE\n";
+    let test = repository("- [ ] 1.1 Make\n  - **Verify**: `true`\n", agent).file("old.txt", "x\n");
+    git(&test, &["add", "--all"]);
+    git(&test, &["commit", "--quiet", "-m", "old"]);
+    run(&test).exits(0);
+    let evil = trap(&test, "evil").display().to_string();
+    for (key, value) in [
+        ("remote.origin.url", "."),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.uploadpack", &evil),
+        ("protocol.file.allow", "always"),
+        ("extensions.partialClone", "origin"),
+        ("core.repositoryFormatVersion", "1"),
+    ] {
+        git(&test, &["config", key, value]);
+    }
+    let blob = git(&test, &["rev-parse", "HEAD:old.txt"]);
+    let (folder, name) = blob.trim().split_at(2);
+    fs::remove_file(test.path(".git/objects").join(folder).join(name)).unwrap();
+    for look in [
+        &["diff", "1.1"][..],
+        &["why", "1.1"],
+        &["status", "demo"],
+        &["log", "1.1"],
+        &["lint", "demo"],
+        &["config", "demo"],
+        &["failures"],
+    ] {
+        test.regreen(look);
+        assert_eq!(started(&test), "", "{look:?}");
+    }
+    // Git itself would have fetched it.
+    let mut usual = Command::new("git");
+    let usual = usual.args(["cat-file", "-p", blob.trim()]);
+    usual.current_dir(test.path(".")).output().unwrap();
+    assert_eq!(started(&test), "evil\n");
+}
+
+#[test]
 fn what_looks_like_a_secret_is_neither_stored_nor_shown() {
     let (key, password) = (api_key(), "correct-horse-battery");
     let agent = format!(
@@ -311,4 +351,21 @@ fn an_agent_passes_nothing_by_its_word_or_by_another_verify() {
     let test = repository(tasks, agent);
     run(&test).exits(1);
     assert_eq!(test.text(TASKS), tasks);
+}
+
+#[test]
+fn a_mask_swallows_no_signal_and_lets_no_secret_through() {
+    let key = api_key();
+    let agent = format!(
+        "echo 'Removed the text -----BEGIN RSA PRIVATE KEY----- from the page.'\n\
+         echo 'The key was {key}.'\necho\necho TASK_COMPLETE\n"
+    );
+    let test = repository("- [ ] 1.1 Mention a key\n  - **Verify**: `true`\n", &agent);
+    let output = run(&test).exits(0).omits(&key);
+    drop(output);
+    for file in files(&test.path(".regreen")) {
+        let bytes = fs::read(&file).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains(&key), "{}", file.display());
+    }
 }

@@ -67,7 +67,10 @@ fn list_as_json_has_exactly_the_promised_keys() {
         "grep -c panic src/parse.rs"
       ],
       "verify_expects": [
-        "returns 0"
+        "prints 0"
+      ],
+      "verify_unchecked": [
+        null
       ]
     },
     {
@@ -89,7 +92,8 @@ fn list_as_json_has_exactly_the_promised_keys() {
         "commit": null
       },
       "verify_candidates": [],
-      "verify_expects": []
+      "verify_expects": [],
+      "verify_unchecked": []
     },
     {
       "id": "1.2",
@@ -108,7 +112,8 @@ fn list_as_json_has_exactly_the_promised_keys() {
         "commit": null
       },
       "verify_candidates": [],
-      "verify_expects": []
+      "verify_expects": [],
+      "verify_unchecked": []
     }
   ],
   "warnings": [

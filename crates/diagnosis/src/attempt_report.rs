@@ -7,9 +7,11 @@ use regreen_model::{
     Timestamp, Transcript, TroubleClass,
 };
 
+use crate::retraction::retraction;
 use crate::{contradiction, has_failure_block, modification_request, parse_failure, signal};
 
 const ASKED_FOR_ROWS: &str = "Task did not complete: the agent asked to change the plan instead";
+const MASKED_WORDS: &str = "words that are masked";
 const NOT_A_GOOD_END: &str = "The agent signalled completion, but reports that its run failed";
 
 /// What was seen of an attempt that is over.
@@ -66,8 +68,9 @@ impl ObservedAttempt {
             ),
             None => (None, None),
         };
-        let signalled = signal(message, task, is_verify).is_some();
-        let reports_failure = has_failure_block(message, task);
+        let says = &self.transcript;
+        let signalled = says.message_says(|said| signal(said, task, is_verify).is_some());
+        let reports_failure = says.message_says(|said| has_failure_block(said, task));
         let asked_for_rows = request.is_some() || bad_request.is_some();
         let class = self.class();
         let unfinished = self.transcript.finished.is_none();
@@ -88,7 +91,7 @@ impl ObservedAttempt {
             },
             signalled: signalled && !unfinished && !is_bad_end,
             reports_failure,
-            contradiction: contradiction(message).map(|found| found.phrase),
+            contradiction: self.contradiction(task, is_verify),
             used_tools: self.used_tools,
             unfinished: unfinished || is_bad_end,
             modification: request.map(Box::new),
@@ -98,6 +101,17 @@ impl ObservedAttempt {
             },
             ..self.report_of(class)
         }
+    }
+
+    /// Returns the words that contradict the signal, as far as they may be shown.
+    fn contradiction(&self, task: &TaskId, is_verify: bool) -> Option<String> {
+        let find = |said: &str| {
+            let found = contradiction(said).or_else(|| retraction(said, task, is_verify));
+            found.map(|found| found.phrase)
+        };
+        let is_there = self.transcript.message_says(|said| find(said).is_some());
+        let shown = || find(&self.transcript.final_message).unwrap_or(MASKED_WORDS.to_owned());
+        is_there.then(shown)
     }
 
     /// Reports an attempt at a delegated prompt, except for what it did to files. There is
@@ -275,7 +289,8 @@ mod tests {
             any::<bool>().prop_map(|ok| AgentEvent::Terminal { ok }),
             Just(AgentEvent::ToolStarted {
                 call: "c".into(),
-                name: "t".into()
+                name: "t".into(),
+                input: String::new(),
             }),
         ]
     }

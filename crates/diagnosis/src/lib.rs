@@ -28,11 +28,13 @@ mod line;
 mod prose;
 mod rank;
 mod report;
+mod retraction;
 mod rules;
 mod scan;
 mod shortlist;
 mod signal;
 mod statements;
+mod steps;
 mod suggestions;
 mod text;
 

@@ -6,6 +6,7 @@ use crate::rules::lazy_regex::LazyRegex;
 /// Matches one such prefix at the beginning of a line.
 const PIECES: &str = r#"(?x)^(?:
     \s+
+  | [^\t]{1,120}\t[^\t]{1,120}\t\u{FEFF}?\d{4}-\d\d-\d\dT[\d:.]+Z\s  # job and step, as gh prints them
   | \[?\d{4}-\d\d-\d\d[T\x20]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d|\x20(?:UTC|GMT|CES?T))?\]?\s* # dates
   | \[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?\s+                             # times
   | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d{1,2}\s\d\d:\d\d:\d\d\s\S+\s  # syslog
@@ -54,7 +55,7 @@ pub(crate) fn message_of(line: &str) -> &str {
 /// regex.
 fn is_plain(line: &str) -> bool {
     let begins_with_word = line.bytes().next().is_some_and(|b| b.is_ascii_lowercase());
-    begins_with_word && !line.starts_with("npm ") && !line.contains('|')
+    begins_with_word && !line.starts_with("npm ") && !line.contains(['|', '\t'])
 }
 
 /// Removes a leading "caused by".
@@ -68,6 +69,25 @@ fn without_piece(line: &str) -> &str {
 
 fn strip<'a>(regex: &LazyRegex, text: &'a str) -> &'a str {
     regex.end_of_match(text).map_or(text, |end| &text[end..])
+}
+
+/// Matches lines that explain nothing: places in code, where to read more, and that something
+/// else failed.
+static UNINFORMATIVE: LazyRegex = LazyRegex::new(
+    r"(?xi)^\s*(?:at\s(?:async\s)?\S+.*[:(]|File\s\x22.*line\s\d|\d+:\s+0x|\#\d+\s+0x)
+        | ^[\s\^~|─═│┃╵╷╰╯=*.\#(){}\[\];-]+$ | ^\s*\[C\]:\sin | ^\(?use\s`
+        | (?:^|:\s)(?:try|see|run|use|check|read)\s.*(?:--?h(?:elp)?\b|manual|log|more\s|https?://)
+        | for\s(?:more|further)\s(?:information|details|help)
+        | full\slog|complete\slog|^node\.js\sv\d
+        | ^(?:info\s)?visit\shttps?:// | ^randomi[sz]ed\swith\sseed | ^\$\s | ^\+{1,3}\s\S
+        | ^(?:finished|done|took|duration|elapsed|time)\b.{0,40}\d+(?:\.\d+)?\s?(?:m?s|seconds?|min)",
+);
+
+/// Returns whether a line may explain something.
+pub(crate) fn is_informative(line: &str) -> bool {
+    line.bytes()
+        .any(|byte| byte.is_ascii_alphanumeric() || byte > 127)
+        && !UNINFORMATIVE.is_match(line)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,7 +127,7 @@ impl LineKind {
     pub(crate) fn discount(self) -> i32 {
         match self {
             Self::Plain => 0,
-            Self::Logged => 12,
+            Self::Logged => 20,
             Self::Retried => 45,
             Self::Warned => 42,
             Self::Quoted => 60,
@@ -121,6 +141,7 @@ static PASSING: LazyRegex = LazyRegex::new(
         | \.\.\.\s*(?:ok|passed|PASSED|done|expected\sfailure|skipped.*|yes|no)\s*$
         | \bPASSED\b(?:\s+\[\s*\d+%\])?\s*$
         | ^\s*(?:test\s\S+\s+\.\.\.\s+)?ok\s*$
+        | \d\s?m?s\s+(?:OK|ok|PASS(?:ED)?)\s*$
         | \bxfailed\b.*\bpassed\b | ^\s*XFAIL\b
         | ^--\s(?:Looking|Checking|Performing|Check)\b
         | ^(?:checking|configure:\schecking)\s",
@@ -141,6 +162,7 @@ static WARNED: LazyRegex = LazyRegex::new(
         | ^\s*\S*:\d+(?::\d+)?:\s(?:warning|note|remark)\b
         | \b\w*Warning:\s | (?:^|\s)(?:level=|\x22level\x22:\s*\x22)(?:warn|warning|info|debug)
         | ^\S*\s?(?:\S+\s)?\[?(?:WARN|WARNING|INFO|DEBUG|TRACE|NOTICE)\]?[\s:]
+        | ^\w{3}\s[\d\s:.-]+\S*\s(?-i:WARN|WARNING|INFO|DEBUG|TRACE|NOTICE)\s
         | ^npm\s(?:WARN|warn|notice)\b | ^(?:try|did\syou\smean|suggestion|consider|maybe\syou\smeant)\b
         | \b0\s(?:errors?|failed|failures)\b | \(ignored\)|\bignoring\b|\bskipping\b|\(expected\)|as\sexpected",
 );
@@ -154,6 +176,7 @@ static LOGGED: LazyRegex = LazyRegex::new(
     r"(?x)^\s*(?:ERROR|CRITICAL)(?::[\w.]+:|\s{2,}\S+:\S+:\d+\s)
         | (?:^|\s)\[?(?:ERROR|ERR|error)\]?\s+(?:\[[\w.:-]+\]|[\w.]+\s-)\s
         | ^\S+\s(?:\S+\s)?(?:ERROR|SEVERE)\s
+        | ^\w{3}\s[\d\s:.-]+\S*\s(?:ERROR|SEVERE|FATAL)\s
         | level=(?:error|fatal)|\x22level\x22:\s*\x22(?:error|fatal)",
 );
 
@@ -167,6 +190,7 @@ mod tests {
             "boom: x",
             "   boom: x  ",
             "2026-11-16T00:00:33.821Z boom: x",
+            "build\tRun the tests\t2026-11-16T00:00:33.8212345Z boom: x",
             "2026-11-16 00:00:33,821 boom: x",
             "[12:00:01] boom: x",
             "Nov 16 00:00:33 host1 boom: x",

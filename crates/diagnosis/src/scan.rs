@@ -9,7 +9,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memrchr};
 use regreen_model::{Finding, Output, Source};
 
-use crate::line::LineKind;
+use crate::line::{LineKind, is_informative};
 use crate::line::{message_of, without_cause_words};
 use crate::rules::RuleBook;
 use crate::rules::captures::with_derived;
@@ -17,7 +17,7 @@ use crate::rules::rule::Role;
 #[cfg(test)]
 use crate::rules::rule::Rule;
 use crate::rules::rule::{MATCHED, SurroundingLines};
-use crate::shortlist::Shortlist;
+use crate::steps::{Mark, Steps};
 use crate::text::Stripper;
 
 /// How much is collected before it is searched.
@@ -54,7 +54,7 @@ pub struct Scanner {
     lines: u64,
     bytes: u64,
     head: Vec<u8>,
-    found: Shortlist,
+    found: Steps,
     /// Whether a test report is quoting the output of the tested program.
     is_aside: bool,
 }
@@ -72,7 +72,7 @@ impl Scanner {
             lines: 0,
             bytes: 0,
             head: Vec::new(),
-            found: Shortlist::new(RuleBook::ours().rules.len()),
+            found: Steps::new(),
             is_aside: false,
         }
     }
@@ -98,12 +98,19 @@ impl Scanner {
             .window
             .len()
             .saturating_sub(if is_whole { 0 } else { SAMPLE });
+        let lines = self.lines + u64::from(is_open);
+        let (findings, failed) = self.found.into_findings();
+        let (tail, tail_ends_at) = match &failed {
+            Some(step) => (&step.tail[..], step.last_line),
+            None => (&self.window[tail..], lines),
+        };
         Output {
             bytes: self.bytes,
-            lines: self.lines + u64::from(is_open),
+            lines,
             head: readable(&self.head).into_owned(),
-            tail: readable(&self.window[tail..]).into_owned(),
-            findings: self.found.into_findings(),
+            tail: readable(tail).into_owned(),
+            tail_ends_at: Some(tail_ends_at),
+            findings,
         }
     }
 
@@ -176,6 +183,16 @@ impl Scanner {
                 if matches!(rule.role, Role::Aside | Role::Resume) {
                     continue;
                 }
+                if rule.role.is_mark() {
+                    self.is_aside = false;
+                    self.found.mark(&Mark {
+                        role: rule.role,
+                        captures: &captures,
+                        line: number,
+                        tail: last_bytes(&window[..part.start]),
+                    });
+                    continue;
+                }
                 // The lines around a sign are never shown.
                 let near = if rule.role.is_sign() {
                     &nothing
@@ -191,9 +208,43 @@ impl Scanner {
                     captures: with_derived(captures),
                     count: 1,
                 };
+                let finding = match rule.role {
+                    Role::Wrapper => self.wrapped(finding, near),
+                    _ => finding,
+                };
                 self.found.add(n, rule, finding);
             }
         }
+    }
+
+    /// Returns the line above a wrapper that it probably speaks of; the wrapper itself if no line
+    /// near it says more.
+    fn wrapped(&self, wrapper: Finding, near: &SurroundingLines) -> Finding {
+        let above = near.before.iter().rev().zip(1_u64..);
+        let telling = above
+            .filter(|(line, _)| is_informative(line) && !self.is_wrapper(line))
+            .find(|(line, _)| LineKind::of(line) != LineKind::Passing);
+        match telling {
+            Some((line, distance)) => Finding {
+                line: wrapper.line.saturating_sub(distance),
+                text: line.trim().to_owned(),
+                before: Vec::new(),
+                after: vec![wrapper.text],
+                captures: BTreeMap::new(),
+                ..wrapper
+            },
+            None => wrapper,
+        }
+    }
+
+    fn is_wrapper(&self, line: &str) -> bool {
+        let candidates = self.book.prefilter(self.source).candidates(line.as_bytes());
+        candidates.into_iter().any(|n| {
+            let rule = &self.book.rules[n];
+            let is_one = matches!(rule.role, Role::Wrapper | Role::Harmless) || rule.role.is_mark();
+            let text = if rule.raw { line } else { message_of(line) };
+            is_one && rule.matches(text)
+        })
     }
 
     /// Returns whether further matches of a rule matter. Signs are counted up to a limit, and a cause
@@ -201,9 +252,9 @@ impl Scanner {
     fn wants(&self, n: usize) -> bool {
         let rule = &self.book.rules[n];
         let is_enough = if rule.role.is_counted() {
-            self.found.count(n) >= ENOUGH
+            self.found.current().count(n) >= ENOUGH
         } else {
-            rule.role.is_blame() && !rule.last && self.found.is_settled(n, rule)
+            rule.role.is_blame() && !rule.last && self.found.current().is_settled(n, rule)
         };
         !is_enough
     }
@@ -236,6 +287,11 @@ impl Scanner {
         }
         found
     }
+}
+
+/// Returns the end of an output, as much as is kept of it.
+fn last_bytes(text: &[u8]) -> &[u8] {
+    &text[text.len().saturating_sub(SAMPLE)..]
 }
 
 /// Scans a complete text.

@@ -15,13 +15,13 @@ const SETTLED: u64 = 32;
 
 /// The findings worth keeping: a few per rule, the strongest rules first when there are
 /// too many.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Shortlist {
     /// By the rule's number.
     by_rule: Vec<Option<Kept>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Kept {
     is_blame: bool,
     count: u64,
@@ -83,6 +83,17 @@ impl Shortlist {
         }
     }
 
+    /// Adds the findings of a later part of the output.
+    pub(crate) fn absorb(&mut self, later: Self) {
+        for (own, more) in self.by_rule.iter_mut().zip(later.by_rule) {
+            match (own.as_mut(), more) {
+                (_, None) => {}
+                (None, more) => *own = more,
+                (Some(own), Some(more)) => own.absorb(more),
+            }
+        }
+    }
+
     /// Returns the findings in the order of their lines.
     pub(crate) fn into_findings(self) -> Vec<Finding> {
         let mut ranked: Vec<(bool, i32, Finding)> = Vec::new();
@@ -116,6 +127,24 @@ impl Shortlist {
             .collect();
         findings.sort_by(|a, b| (a.line, &a.rule).cmp(&(b.line, &b.rule)));
         findings
+    }
+}
+
+impl Kept {
+    fn absorb(&mut self, later: Self) {
+        self.count += later.count;
+        if let Some((worth, finding)) = later.best
+            && self.best.as_ref().is_none_or(|(best, _)| worth > *best)
+        {
+            self.best = Some((worth, finding));
+        }
+        for finding in later.first.into_iter().chain(later.last) {
+            if self.first.len() < FIRST_PER_RULE {
+                self.first.push(finding);
+            } else {
+                self.last = Some(finding);
+            }
+        }
     }
 }
 

@@ -42,14 +42,19 @@ pub fn signal(message: &str, id: &TaskId, is_verify_row: bool) -> Option<Signal>
     if has_failure_block(&plain, id) {
         return None;
     }
-    let until = fences(&plain).unclosed.unwrap_or(usize::MAX);
+    last_signal(&plain, is_verify_row).map(|(_, signal)| signal)
+}
+
+/// Returns the last signal of a message without escape sequences, and the number of its line.
+pub(crate) fn last_signal(plain: &str, is_verify_row: bool) -> Option<(usize, Signal)> {
+    let until = fences(plain).unclosed.unwrap_or(usize::MAX);
     let mut in_quote = false;
     let mut found = None;
-    for (_, line) in unfenced_lines(&plain).take_while(|(n, _)| *n < until) {
+    for (n, line) in unfenced_lines(plain).take_while(|(n, _)| *n < until) {
         in_quote = is_quote(line) || (in_quote && !line.trim().is_empty());
         if !in_quote && let Some(signal) = Signal::parse(without_emphasis(line.trim())) {
             let counts = is_verify_row || signal != Signal::VerificationPass;
-            found = counts.then_some(signal).or(found);
+            found = counts.then_some((n, signal)).or(found);
         }
     }
     found

@@ -17,11 +17,16 @@
 mod markdown;
 mod plan_review;
 mod progress;
+mod shell;
 mod state;
 mod tasks;
 
-pub use plan_review::{Claim, PlanReview, RevertedEdit, Tampering, review};
+pub use plan_review::{
+    Aspect, ClaimedRow, PlanReview, RevertedEdit, Tampering, choices_of_change, line_diff, review,
+    with_accepted_changes, with_reopened,
+};
 pub use progress::{FixHistory, HealingOutcome, ProgressFile};
+pub use shell::{Shell, always_passes, guarded, is_search};
 pub use state::{
     FixRecord, InvalidState, ModificationLineage, StateDocument, StateWarning, TaskResult,
 };

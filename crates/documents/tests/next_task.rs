@@ -180,8 +180,8 @@ fn what_a_person_forgave_is_refunded_and_what_comes_after_counts() {
     // Whether the state knew of the fixes or only the rows do.
     for mut state in [StateDocument::default(), StateDocument::from_tasks(&file)] {
         state.set_modifications(&id("1.1"), 3);
-        state.forgive(&id("1.1"), 2);
-        state.forgive(&id("1.1.1"), 1);
+        state.forgive(&id("1.1"), None, 2);
+        state.forgive(&id("1.1.1"), None, 1);
         let (state, warnings) = StateDocument::read(&state.to_text()).unwrap();
         assert_eq!(warnings, []);
         assert_eq!(state.modifications(&id("1.1")), 0);
@@ -193,6 +193,30 @@ fn what_a_person_forgave_is_refunded_and_what_comes_after_counts() {
         let more = TaskFile::read(text.replace("- [ ] 1.2", "- [ ] 1.1.3 [FIX 1.1] w\n- [ ] 1.2"));
         let budget = more.fix_budget(more.rows().next().unwrap(), &map).unwrap();
         assert_eq!((budget.fixes, budget.root_fixes), (1, 1));
+    }
+}
+
+#[test]
+fn trying_one_of_two_tasks_with_one_id_again_refunds_nothing_to_the_other() {
+    let text = "- [ ] 1.1 a\n- [ ] 1.1.1 [FIX 1.1] x\n- [ ] 1.1 b\n- [ ] 1.2 c\n";
+    let mut state = StateDocument::from_tasks(&TaskFile::read(text));
+    // Whether the row of the fix is still there or not.
+    for text in [text, "- [ ] 1.1 a\n- [ ] 1.1 b\n- [ ] 1.2 c\n"] {
+        let file = TaskFile::read(text);
+        let rows: Vec<_> = file.rows().collect();
+        let (a, b) = (rows[0], rows[rows.len() - 2]);
+        let fixes = |row, state: &StateDocument| {
+            let budget = file.fix_budget(row, &state.fix_task_map()).unwrap();
+            (budget.fixes, budget.root_fixes)
+        };
+        state.forgive_all(&file, &[b]);
+        let (state, warnings) = StateDocument::read(&state.to_text()).unwrap();
+        assert_eq!(warnings, []);
+        assert_eq!(fixes(a, &state), (1, 1));
+        assert_eq!(fixes(b, &state), (0, 0));
+        let mut state = state;
+        state.forgive_all(&file, &[a]);
+        assert_eq!(fixes(a, &state), (0, 0));
     }
 }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use regreen_documents::{PlanReview, RowId, TaskFile, review};
-use regreen_model::{Task, TaskKey, TaskKind};
+use regreen_model::{Task, TaskId, TaskKey, TaskKind};
 
 /// A plan of some phases: with ids or without, flat or in groups, with fixes.
 fn plan() -> impl Strategy<Value = String> {
     let part = prop_oneof![
-        Just("  - **Do**: one\n  - **Verify**: `make test`\n"),
+        Just("  - **Do**: one\n  - **Verify**: `make test`\n  - **Commit**: `feat: one`\n"),
         Just("  - **Verify**:\n    ```sh\n    make\n\n    # test\n    ```\n"),
         Just("  text that goes on\n"),
         Just("  - [ ] a checklist item\n"),
@@ -41,7 +41,7 @@ fn plan() -> impl Strategy<Value = String> {
 
 /// One thing that an agent does to a text.
 #[derive(Clone, Debug)]
-enum Deed {
+enum AgentEdit {
     Delete(usize, usize),
     Copy(usize, usize),
     Move(usize, usize),
@@ -50,12 +50,13 @@ enum Deed {
     Write(usize, &'static str),
     Append(usize, &'static str),
     Indent(usize),
+    Redefine(usize, &'static str, &'static str),
     Endings,
     Truncate(usize),
     Replace(&'static str),
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn agent_edit() -> impl Strategy<Value = AgentEdit> {
     let line = 0_usize..60;
     let text = prop::sample::select(vec![
         "- [ ] 9.9 New",
@@ -79,57 +80,80 @@ fn deed() -> impl Strategy<Value = Deed> {
         "\r\r\n\0",
     ]);
     prop_oneof![
-        4 => (line.clone(), 1_usize..5).prop_map(|(at, n)| Deed::Delete(at, n)),
-        1 => (line.clone(), line.clone()).prop_map(|(from, to)| Deed::Copy(from, to)),
-        2 => (line.clone(), line.clone()).prop_map(|(from, to)| Deed::Move(from, to)),
-        4 => line.clone().prop_map(Deed::Tick),
-        2 => line.clone().prop_map(Deed::Untick),
-        4 => (line.clone(), text.clone()).prop_map(|(at, text)| Deed::Write(at, text)),
-        2 => (line.clone(), text).prop_map(|(at, text)| Deed::Append(at, text)),
-        1 => line.clone().prop_map(Deed::Indent),
-        1 => Just(Deed::Endings),
-        1 => line.prop_map(Deed::Truncate),
-        1 => garbage.prop_map(Deed::Replace),
+        4 => (line.clone(), 1_usize..5).prop_map(|(at, n)| AgentEdit::Delete(at, n)),
+        1 => (line.clone(), line.clone()).prop_map(|(from, to)| AgentEdit::Copy(from, to)),
+        2 => (line.clone(), line.clone()).prop_map(|(from, to)| AgentEdit::Move(from, to)),
+        4 => line.clone().prop_map(AgentEdit::Tick),
+        2 => line.clone().prop_map(AgentEdit::Untick),
+        4 => (line.clone(), text.clone()).prop_map(|(at, text)| AgentEdit::Write(at, text)),
+        2 => (line.clone(), text).prop_map(|(at, text)| AgentEdit::Append(at, text)),
+        1 => line.clone().prop_map(AgentEdit::Indent),
+        6 => (line.clone(), redefinition()).prop_map(|(at, (from, to))| AgentEdit::Redefine(at, from, to)),
+        1 => Just(AgentEdit::Endings),
+        1 => line.prop_map(AgentEdit::Truncate),
+        1 => garbage.prop_map(AgentEdit::Replace),
     ]
 }
 
-fn done_to(text: &str, deeds: &[Deed]) -> String {
+/// Changes of what makes a row a task.
+fn redefinition() -> impl Strategy<Value = (&'static str, &'static str)> {
+    prop::sample::select(vec![
+        ("] ", "]* "),
+        ("Task", "[FIX 1.1] Task"),
+        ("Task", "[FIX T001] Task"),
+        ("] ", "] [VERIFY] "),
+        ("[FIX 1.1]", ""),
+        (".1", ".7"),
+        ("make", "true"),
+        ("**Verify**", "**Verified**"),
+        ("feat", "chore"),
+        ("- [ ]", "  - [ ]"),
+        ("  - [ ]", "- [ ]"),
+    ])
+}
+
+fn done_to(text: &str, agent_edits: &[AgentEdit]) -> String {
     let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
-    for deed in deeds {
+    for agent_edit in agent_edits {
         let count = lines.len().max(1);
         let line = |at: usize| at % count;
-        match *deed {
-            Deed::Delete(at, n) => {
+        match *agent_edit {
+            AgentEdit::Delete(at, n) => {
                 let end = (line(at) + n).min(lines.len());
                 drop(lines.drain(line(at).min(end)..end));
             }
-            Deed::Copy(from, to) => {
+            AgentEdit::Copy(from, to) => {
                 if let Some(copy) = lines.get(line(from)).cloned() {
                     lines.insert(line(to), copy);
                 }
             }
-            Deed::Move(from, to) => {
+            AgentEdit::Move(from, to) => {
                 if line(from) < lines.len() {
                     let moved = lines.remove(line(from));
                     lines.insert(line(to).min(lines.len()), moved);
                 }
             }
-            Deed::Tick(at) => edit(&mut lines, line(at), |text| text.replace("[ ]", "[x]")),
-            Deed::Untick(at) => edit(&mut lines, line(at), |text| text.replace("[x]", "[ ]")),
-            Deed::Write(at, new) => lines.insert(line(at).min(lines.len()), format!("{new}\n")),
-            Deed::Append(at, new) => edit(&mut lines, line(at), |text| {
+            AgentEdit::Tick(at) => edit(&mut lines, line(at), |text| text.replace("[ ]", "[x]")),
+            AgentEdit::Untick(at) => edit(&mut lines, line(at), |text| text.replace("[x]", "[ ]")),
+            AgentEdit::Write(at, new) => {
+                lines.insert(line(at).min(lines.len()), format!("{new}\n"));
+            }
+            AgentEdit::Append(at, new) => edit(&mut lines, line(at), |text| {
                 format!("{} {new}\n", text.trim_end())
             }),
-            Deed::Indent(at) => edit(&mut lines, line(at), |text| format!("  {text}")),
-            Deed::Endings => lines.iter_mut().for_each(|line| {
+            AgentEdit::Indent(at) => edit(&mut lines, line(at), |text| format!("  {text}")),
+            AgentEdit::Redefine(at, from, to) => {
+                edit(&mut lines, line(at), |text| text.replacen(from, to, 1));
+            }
+            AgentEdit::Endings => lines.iter_mut().for_each(|line| {
                 *line = if line.ends_with("\r\n") {
                     line.replace("\r\n", "\n")
                 } else {
                     line.replace('\n', "\r\n")
                 };
             }),
-            Deed::Truncate(at) => lines.truncate(line(at)),
-            Deed::Replace(text) => lines = vec![text.to_owned()],
+            AgentEdit::Truncate(at) => lines.truncate(line(at)),
+            AgentEdit::Replace(text) => lines = vec![text.to_owned()],
         }
     }
     lines.concat()
@@ -187,6 +211,23 @@ fn without(mut names: Vec<String>, lost: Vec<String>) -> Vec<String> {
     names
 }
 
+/// What makes a row a task, as anyone can read it.
+fn frozen(task: &Task) -> String {
+    let fixes = task.fix_of.as_ref().map(|key| &key.id);
+    let (verify, commit) = (&task.fields.verify, &task.fields.commit);
+    let (markers, kind) = (&task.markers, task.kind);
+    format!(
+        "{kind:?} done={} optional={} {markers:?} fixes={fixes:?} {verify:?} {commit:?}",
+        task.done, task.optional
+    )
+}
+
+/// The id of the nearest task that a row is nested below.
+fn group(file: &TaskFile, row: RowId) -> Option<TaskId> {
+    let mut above = std::iter::successors(file.parent(row), |row| file.parent(*row));
+    above.find_map(|row| file.id(row).cloned())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: ProptestConfig::default().cases * 4,
@@ -197,12 +238,12 @@ proptest! {
     #[test]
     fn nothing_that_must_stay_is_lost(
         text in plan(),
-        deeds in prop::collection::vec(deed(), 1..8),
+        agent_edits in prop::collection::vec(agent_edit(), 1..8),
         choice in 0_usize..20,
         again in any::<bool>(),
     ) {
         let before = TaskFile::read(text.as_str());
-        let after_text = done_to(&text, &deeds);
+        let after_text = done_to(&text, &agent_edits);
         let after = TaskFile::read(after_text.as_str());
         let running = running(&before, choice);
         let put_back: BTreeSet<TaskKey> = match again {
@@ -240,11 +281,31 @@ proptest! {
             prop_assert_eq!(is.fix_of.map(|key| key.title), before.task(was).unwrap().fix_of.map(|key| key.title));
         }
 
-        // Ticks that are new are claims, and nothing else is.
-        let claimed: BTreeSet<&TaskKey> = found.claims.iter().map(|claim| &claim.key).collect();
+        // What makes a row a task is as it was, also of rows that have not run yet.
+        let is_left = |(row, _): &&(RowId, Task)| {
+            before.key(*row).is_some_and(|key| !found.skipped.contains(&key))
+        };
+        let left: Vec<(RowId, Task)> = old.iter().filter(is_left).cloned().collect();
+        for (row, was) in &left {
+            let id = was.id.as_ref().unwrap();
+            let is_it = |(now, is): &&(RowId, Task)| if has_ids {
+                let is_there = is.id.as_ref() == Some(id) && group(&result, *now) == group(&before, *row);
+                is_there && frozen(is) == frozen(was)
+            } else {
+                frozen(is) == frozen(was)
+            };
+            let needed = if has_ids { 1 } else { left.iter().filter(is_it).count() };
+            prop_assert!(new.iter().filter(is_it).count() >= needed, "{id}: {} in {}\n{found:?}", frozen(was), result.text());
+        }
+
+        // Nothing is ticked that was not; ticks are claims.
         let old_done = old.iter().filter(|(_, task)| task.done).count();
         let new_done = new.iter().filter(|(_, task)| task.done).count();
-        prop_assert_eq!(claimed.len(), new_done - old_done, "{:?}", found);
+        prop_assert_eq!(old_done, new_done, "{:?}", found);
+        for claim in &found.claims {
+            let row = result.resolve(&claim.key);
+            prop_assert!(row.is_some_and(|row| !result.is_done(row)), "{:?}", found);
+        }
 
         // A second look finds nothing more to take back.
         let second = review(&before, &result, &running, &put_back);

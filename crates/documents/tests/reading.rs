@@ -97,7 +97,7 @@ fn fixes_count_for_no_numbering() {
 
 #[test]
 fn in_a_list_without_ids_a_fix_belongs_to_the_nearest_original_above() {
-    // Somebody has added a row above: what was the first is the second now.
+    // Someone has added a row above: the first is the second now.
     check(
         "- [ ] New\n- [ ] Old first\n- [ ] 1.1 [FIX 1] Fix: a\n- [ ] Old second\n",
         &[

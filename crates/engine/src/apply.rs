@@ -1,13 +1,17 @@
 //! Folding events into the state. Nothing is decided here.
 
+mod final_check;
+
+use std::collections::BTreeSet;
+
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Event, FailureRecord, Mark, PersonAnswer,
-    PersonChoice, PickedTask, PlannedRepair, PromptKind, RepairResult, RunConfig, Spending, TaskId,
-    TaskKey, Verdict,
+    PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, RepairResult, RunConfig,
+    Spending, TaskId, TaskKey, Verdict,
 };
 
 use crate::recovery::MAX_TIME_FACTOR;
-use crate::state::{AutomaticFix, Phase, State, TaskState};
+use crate::state::{AutomaticFix, FinalCheckPhase, PassedCheck, Phase, State, TaskState};
 
 impl State {
     /// The state after an event. Any event can be applied to any state.
@@ -17,11 +21,16 @@ impl State {
                 run,
                 config,
                 after_limit,
+                lost,
             } => {
+                let lost: BTreeSet<TaskKey> = lost.iter().cloned().collect();
                 *self = Self {
+                    skipped: lost.clone(),
+                    put_back: lost,
                     run: run.clone(),
                     config: config.clone(),
                     after_limit: *after_limit,
+                    fold: Self::FOLD,
                     ..Self::default()
                 };
             }
@@ -34,6 +43,10 @@ impl State {
                 self.reading = None;
                 self.parked.clear();
                 self.resumed_at = *at;
+                self.steps += 1;
+                if let FinalCheckPhase::Checking { .. } = self.final_check.phase {
+                    self.final_check.phase = FinalCheckPhase::Idle;
+                }
             }
             Event::Chosen { choice } => self.record_choice(choice),
             Event::PlanAsked { seq } => {
@@ -54,6 +67,7 @@ impl State {
                     seq: *seq,
                     attempt: *attempt,
                 };
+                self.begin_step(task, *attempt);
                 self.enter(task, *seq, phase, |task| {
                     task.session = task
                         .session
@@ -66,6 +80,7 @@ impl State {
                     task.asked_to_split = *prompt == PromptKind::Split;
                     task.was_enriched |= *prompt == PromptKind::Enriched;
                 });
+                self.outdate_namesakes(task);
             }
             Event::SessionSeen { task, session, .. } => {
                 self.with(task, |task| task.session = Some(session.clone()));
@@ -80,10 +95,14 @@ impl State {
                 report,
                 ..
             } => self.end_attempt(task, *charged, counted.unwrap_or(*charged), report),
+            Event::PlanReviewed { changes, .. } => self.note_removed(changes),
             Event::ClaimsAsked { seq, task } => {
                 self.enter(task, *seq, Phase::JudgingClaims { seq: *seq }, |_| {});
             }
-            Event::ClaimsJudged { task, .. } => self.with(task, TaskState::settle),
+            Event::ClaimsJudged { task, kept, .. } => {
+                self.keep_claims(task, kept);
+                self.with(task, TaskState::settle);
+            }
             Event::VerifyStarted {
                 seq,
                 task,
@@ -99,7 +118,7 @@ impl State {
                         again: *again,
                         first: *first,
                     },
-                    |_| {},
+                    |task| task.regressed_at = None,
                 );
             }
             Event::VerifyEnded {
@@ -109,7 +128,11 @@ impl State {
                 ..
             } => {
                 self.spend(task, |spent| spent.add_time(*took_ms));
-                self.with(task, |task| task.verified(verdict));
+                let passed = PassedCheck {
+                    at: self.steps,
+                    took_ms: *took_ms,
+                };
+                self.with(task, |task| task.verified(verdict, passed));
             }
             Event::RepeatPlanned { task } => self.with(task, TaskState::repeat_planned),
             Event::InspectionAsked { seq, task } => {
@@ -143,6 +166,7 @@ impl State {
             Event::RepairStarted {
                 seq, task, attempt, ..
             } => {
+                self.begin_step(task, *attempt);
                 self.enter(task, *seq, Phase::Repairing { seq: *seq }, |task| {
                     task.attempts = *attempt;
                 });
@@ -195,6 +219,7 @@ impl State {
                 if *answer == PersonAnswer::Edit {
                     self.mark_edited(task);
                 }
+                self.steps += 1;
                 self.with(task, |task| task.person_answered(answer));
             }
             Event::TaskParked { task, .. } => {
@@ -212,6 +237,7 @@ impl State {
                 task.prompt = PromptKind::Retry;
                 task.result = Some(false);
                 task.reminded = false;
+                task.regressed_at = None;
                 task.marks.clear();
                 task.settle();
             }),
@@ -230,12 +256,16 @@ impl State {
                 self.enter(task, *seq, Phase::Committing { seq: *seq }, |_| {});
             }
             Event::CommitRefused { task, output } => {
+                self.commits += 1;
                 self.with(task, |task| task.refusal = Some(output.clone()));
             }
             Event::Marked { task, mark } => self.with(task, |task| {
                 task.marks.insert(*mark);
             }),
-            Event::Committed { task, hash } => self.with(task, |task| task.hash.clone_from(hash)),
+            Event::Committed { task, hash } => {
+                self.commits += 1;
+                self.with(task, |task| task.hash.clone_from(hash));
+            }
             Event::RecordAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Recording { seq: *seq }, |_| {});
             }
@@ -281,6 +311,22 @@ impl State {
                 }
                 self.with(task, |task| task.phase = Phase::Open);
             }
+            Event::FinalCheckStarted { seq, .. } => {
+                self.reading = None;
+                self.next_seq = seq + 1;
+                self.final_check.phase = FinalCheckPhase::Checking { seq: *seq };
+            }
+            Event::FinalCheckEnded {
+                flaky,
+                regressed,
+                took_ms,
+                ..
+            } => self.end_final_check(flaky, regressed, *took_ms),
+            Event::ReopenAsked { seq, .. } => {
+                self.next_seq = seq + 1;
+                self.final_check.phase = FinalCheckPhase::Reopening { seq: *seq };
+            }
+            Event::TaskReopened { task } => self.reopen(task),
             Event::Warned { .. } => {}
             Event::StopAsked { signal } => self.stopping = Some(*signal),
             Event::RunEnded { outcome } => {
@@ -328,6 +374,16 @@ impl State {
         });
     }
 
+    /// In a list without ids a task has another number as soon as rows are added above it: this
+    /// attempt is also the last one of the task under its other numbers.
+    fn outdate_namesakes(&mut self, attempted: &TaskKey) {
+        for (key, task) in &mut self.tasks {
+            if key != attempted && key.title == attempted.title {
+                task.was_fixed = false;
+            }
+        }
+    }
+
     /// A person who edits a fix may edit what it repairs as well.
     fn mark_edited(&mut self, task: &TaskKey) {
         let root = self.tasks.get(task).map(|task| task.picked.root.clone());
@@ -343,10 +399,12 @@ impl State {
         self.reading = None;
         self.total_tasks = picked.total;
         self.current = Some(picked.task.clone());
+        self.claimed.retain(|(claim, _)| claim.task != picked.task);
+        let regression = self.regression_of(&picked.task).cloned();
         let task = self
             .tasks
             .entry(picked.task.clone())
-            .or_insert_with(|| TaskState::new(picked.clone()));
+            .or_insert_with(|| TaskState::new_or_regressed(picked.clone(), regression));
         if task.phase == Phase::Closed {
             task.start_afresh();
             self.spent_on.retain(|(root, _)| *root != picked.task);
@@ -362,7 +420,11 @@ impl State {
     fn record_choice(&mut self, choice: &PersonChoice) {
         self.choices_seen = choice.number;
         match choice.what {
-            ChoiceKind::Skip => self.skipped.insert(choice.task.clone()),
+            ChoiceKind::Skip => {
+                // A row that an agent removed is settled.
+                self.put_back.remove(&choice.task);
+                self.skipped.insert(choice.task.clone())
+            }
             ChoiceKind::Done | ChoiceKind::Retry => self.skipped.remove(&choice.task),
         };
         self.with(&choice.task, |task| task.record_choice(choice.what));
@@ -407,11 +469,15 @@ impl State {
         if !matches!(report.class, AttemptClass::Transient { .. }) {
             self.waits = 0;
         }
-        // Where tasks are called after their place, the second time it may have another name.
-        let removed = report.plan.put_back.iter().chain(&report.plan.skipped);
-        self.put_back.extend(removed.cloned());
+        self.note_removed(&report.plan);
         self.spend_on_attempt(key, report);
         self.with(key, |task| task.attempt_ended(charged, report));
+    }
+
+    /// Where tasks are called after their place, the second time it may have another name.
+    fn note_removed(&mut self, changes: &PlanChanges) {
+        let removed = changes.put_back.iter().chain(&changes.skipped);
+        self.put_back.extend(removed.cloned());
     }
 
     /// Every attempt costs, however it ended.
@@ -653,9 +719,14 @@ impl TaskState {
         }
     }
 
-    fn verified(&mut self, verdict: &Verdict) {
+    fn verified(&mut self, verdict: &Verdict, passed: PassedCheck) {
+        self.passed_check = (*verdict == Verdict::Green).then_some(passed);
         let again = matches!(self.phase, Phase::Verifying { again: true, .. });
         let after_fix = matches!(self.phase, Phase::Verifying { first: true, .. });
+        if *verdict == Verdict::Green && self.picked.is_partly_checked() {
+            self.marks
+                .extend([Mark::Unverified, Mark::ExpectationNotChecked]);
+        }
         match verdict {
             // The next attempt is told how it fails now, not how it failed before the fix.
             Verdict::Red { error } if after_fix => {

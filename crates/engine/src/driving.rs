@@ -9,14 +9,16 @@ use serde::{Deserialize, Serialize};
 use crate::command::{Command, Issued};
 use crate::decide::Decision;
 use crate::input::{CommitResult, Input};
-use crate::state::{Phase, State};
+use crate::state::{FinalCheckPhase, Phase, State};
 
 /// One step of a run as a journal file has it: one line of JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalLine {
     /// In milliseconds since 1970.
     pub now: Timestamp,
+    /// What the engine was told.
     pub input: Input,
+    /// What it decided had happened.
     pub events: Vec<Event>,
 }
 
@@ -104,7 +106,9 @@ impl State {
     /// Whether the answer to this command is pending.
     #[must_use]
     pub fn awaits(&self, seq: CommandSeq) -> bool {
-        self.reading == Some(seq) || self.task_of(seq).is_some()
+        self.reading == Some(seq)
+            || self.final_check.phase.seq() == Some(seq)
+            || self.task_of(seq).is_some()
     }
 
     /// The attempt that is being made, or was when the process ended.
@@ -113,6 +117,20 @@ impl State {
         self.tasks.values().find_map(|task| match task.phase {
             Phase::Attempting { attempt, .. } => Some((task.key(), attempt)),
             _ => None,
+        })
+    }
+
+    /// The task of the command that was running foreign code when the process ended, and the
+    /// command's number. The final check is of no single task.
+    #[must_use]
+    pub fn pending_guarded(&self) -> Option<(Option<&TaskKey>, CommandSeq)> {
+        let pending = self.tasks.values().find_map(|task| {
+            let seq = task.phase.seq().filter(|_| task.phase.runs_foreign_code());
+            seq.map(|seq| (Some(task.key()), seq))
+        });
+        pending.or(match self.final_check.phase {
+            FinalCheckPhase::Checking { seq } => Some((None, seq)),
+            FinalCheckPhase::Idle | FinalCheckPhase::Reopening { .. } => None,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use regreen_model::{
     AttemptReport, CommandSeq, Failure, FixBudget, Inspection, PersonAnswer, PersonChoice,
-    PlanStatus, RepairResult, RunConfig, StopSignal, TaskKey, Verdict,
+    PlanChanges, PlanStatus, RepairResult, RepeatResult, RunConfig, StopSignal, TaskKey, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +13,11 @@ use crate::state::{Phase, State};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "input", rename_all = "snake_case")]
 pub enum Input {
+    /// A run begins.
     Start {
+        /// The id of the run.
         run: String,
+        /// Its configuration.
         config: Box<RunConfig>,
         /// All choices of people about the spec's tasks, oldest first.
         #[serde(default)]
@@ -22,120 +25,202 @@ pub enum Input {
         /// The run before this one ended at a limit.
         #[serde(default)]
         after_limit: bool,
+        /// Tasks whose rows agents removed in earlier runs, and that no one has settled.
+        #[serde(default)]
+        lost: Vec<TaskKey>,
     },
     /// The process that drove this run is gone; a new one has folded its events.
     Resume(Resumption),
     /// Something that the user should know.
     Noticed {
+        /// The warnings.
         messages: Vec<String>,
+    },
+    /// The plan was changed while something ran that the agent or the repository wrote. An
+    /// attempt reports its own changes.
+    PlanReviewed {
+        /// The task for which it ran.
+        task: Option<TaskKey>,
+        /// What was changed, and put back.
+        changes: PlanChanges,
     },
     /// An attempt that is being made says what its session is called. It names the command,
     /// and is not its answer.
     SessionSeen {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// The id of the session.
         session: String,
     },
+    /// The plan was read.
     PlanRead {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// What is next in it.
         plan: PlanStatus,
     },
+    /// An attempt ended.
     AttemptEnded {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// How it ended.
         report: Box<AttemptReport>,
     },
     /// The task was removed from the file, or ticked by a person, so there was no attempt, or
     /// no fix for it.
     Gone {
+        /// The command that this answers.
         seq: CommandSeq,
     },
+    /// Ticks of other tasks were checked.
     ClaimsJudged {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// The tasks that stay ticked.
         kept: Vec<TaskKey>,
+        /// The tasks whose tick was taken back.
         taken_back: Vec<TaskKey>,
     },
+    /// A task's checks ended.
     Verified {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// What they say.
         verdict: Verdict,
         /// Why it failed.
         #[serde(default)]
         diagnosis: Option<Box<Failure>>,
+        /// How long they took.
         #[serde(default)]
         took_ms: u64,
     },
+    /// A possible repair was inspected.
     RepairInspected {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// What the inspection found.
         inspection: Inspection,
     },
+    /// A repair ended.
     RepairEnded {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// How it ended.
         result: RepairResult,
     },
+    /// The fix budget of a task was read.
     BudgetRead {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// The budget.
         budget: FixBudget,
     },
+    /// A fix task is in the plan.
     Inserted {
+        /// The command that this answers.
         seq: CommandSeq,
     },
+    /// A request for more rows was answered.
     Modified {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// The answer.
         result: ModifyResult,
     },
     /// Only in journals of earlier versions, in which superseding fixes took two commands.
     OpenFixesRead {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// The open fixes.
         fixes: Vec<TaskKey>,
     },
     /// Only in journals of earlier versions.
     FixesTicked {
+        /// The command that this answers.
         seq: CommandSeq,
     },
+    /// A limit is noted in the progress file.
     FailureNoted {
+        /// The command that this answers.
         seq: CommandSeq,
     },
+    /// A person answered.
     PersonAnswered {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// The answer.
         answer: PersonAnswer,
         /// The choice that holds beyond the run, as it is stored.
         choice: Option<PersonChoice>,
     },
+    /// The box of a task is as it should be.
     Ticked {
+        /// The command that this answers.
         seq: CommandSeq,
         /// The fixes that were ticked as well.
         #[serde(default)]
         superseded: Vec<TaskKey>,
     },
+    /// A commit was made, or could not be.
     Committed {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// Which of the two.
         result: CommitResult,
     },
+    /// A finished task is in the progress file.
     Recorded {
+        /// The command that this answers.
         seq: CommandSeq,
     },
+    /// A wait is over.
     Waited {
+        /// The command that this answers.
+        seq: CommandSeq,
+    },
+    /// The checks were repeated.
+    FinallyChecked {
+        /// The command that it answers.
+        seq: CommandSeq,
+        /// The result of each check.
+        results: Vec<RepeatResult>,
+        /// How long all of them took.
+        took_ms: u64,
+    },
+    /// The tasks that no longer pass are unticked.
+    Reopened {
+        /// The command that it answers.
         seq: CommandSeq,
     },
     /// An answer after which the task may get a fix, with what that needs to know.
     WithFixBudget {
+        /// The answer that tells of the failure.
         answer: Box<Input>,
         /// None if the task was removed from the file, or ticked by a person.
         budget: Option<Box<FixBudget>>,
     },
     /// It was stopped because the user asked to stop.
     Halted {
+        /// The command that this answers.
         seq: CommandSeq,
     },
     /// Someone keeps saving the file that has to be edited: the edit stays pending.
     Contended {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// What changed meanwhile.
         why: String,
     },
     /// The command can't be performed on this machine as it is.
     Broken {
+        /// The command that this answers.
         seq: CommandSeq,
+        /// What failed.
         why: String,
     },
+    /// Someone asks the run to stop.
     Stop {
+        /// How they ask.
         signal: StopSignal,
     },
 }
@@ -163,6 +248,8 @@ impl Input {
             | Self::Committed { seq, .. }
             | Self::Recorded { seq }
             | Self::Waited { seq }
+            | Self::FinallyChecked { seq, .. }
+            | Self::Reopened { seq }
             | Self::Halted { seq }
             | Self::Contended { seq, .. }
             | Self::Broken { seq, .. } => Some(*seq),
@@ -170,6 +257,7 @@ impl Input {
             Self::Start { .. }
             | Self::Resume(_)
             | Self::Noticed { .. }
+            | Self::PlanReviewed { .. }
             | Self::SessionSeen { .. }
             | Self::Stop { .. } => None,
         }
@@ -216,26 +304,39 @@ pub struct Resumption {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum ModifyResult {
-    Done { added: Vec<TaskKey> },
-    Refused { why: String },
+    /// Rows were added.
+    Done {
+        /// The rows.
+        added: Vec<TaskKey>,
+    },
+    /// Nothing was added.
+    Refused {
+        /// The reason.
+        why: String,
+    },
 }
 
 /// The result of a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum CommitResult {
+    /// There is a commit.
     Done {
+        /// Its hash.
         hash: String,
+        /// What was left out, and why.
         warnings: Vec<String>,
     },
     /// Nothing was left to commit, or there is no repository.
     Nothing,
     /// A hook of the user refused it.
     HookFailed {
+        /// What the hook printed.
         output: String,
     },
     /// Git failed for a reason that is not the task's.
     Impossible {
+        /// The reason.
         why: String,
     },
 }

@@ -15,6 +15,7 @@
 //!     config: Box::new(RunConfig::default()),
 //!     choices: Vec::new(),
 //!     after_limit: false,
+//!     lost: Vec::new(),
 //! };
 //! let now = Timestamp::from_millis(0);
 //! let decision = decide(&state, now, &start);
@@ -34,10 +35,10 @@ pub mod recovery;
 mod state;
 
 pub use command::{
-    AttemptOrder, Command, CommitOrder, FixOrder, Issued, ModifyOrder, Question, Record,
-    RepairOrder, RepairTarget,
+    AttemptOrder, Command, CommitOrder, FinalCheckOrder, FixOrder, Issued, ModifyOrder, Question,
+    Record, RepairOrder, RepairTarget,
 };
 pub use decide::{Decision, decide};
 pub use driving::{CommandQueue, JournalLine, latest_choices};
 pub use input::{CommitResult, Input, ModifyResult, Resumption};
-pub use state::{AutomaticFix, Phase, State, TaskState};
+pub use state::{AutomaticFix, FinalCheck, FinalCheckPhase, PassedCheck, Phase, State, TaskState};

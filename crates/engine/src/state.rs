@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, CommandSeq, FailureRecord, Mark, PickedTask,
-    PlannedRepair, PromptKind, RepairAction, RunConfig, RunOutcome, Spending, StopSignal, TaskId,
-    TaskKey, Timestamp, UsageLedger,
+    AttemptClass, AttemptReport, ChoiceKind, Claim, CommandSeq, FailureRecord, Mark, PickedTask,
+    PlannedRepair, PromptKind, Regression, RepairAction, RunConfig, RunOutcome, Spending,
+    StopSignal, TaskId, TaskKey, Timestamp, UsageLedger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +14,15 @@ use crate::recovery::History;
 /// The state of a run: the fold of its events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
+    /// The id of the run.
     pub run: String,
+    /// Its configuration.
     pub config: RunConfig,
+    /// The number of the next command.
     pub next_seq: CommandSeq,
     /// The command that reads the plan, while it is pending.
     pub reading: Option<CommandSeq>,
+    /// The tasks that were picked so far.
     #[serde(with = "pairs")]
     pub tasks: BTreeMap<TaskKey, TaskState>,
     /// The task that was picked last.
@@ -28,6 +32,7 @@ pub struct State {
     pub iterations: u32,
     /// The limit, settled when the plan was first read.
     pub max_iterations: Option<u32>,
+    /// How long the run has waited for the agent's service.
     pub waited_ms: u64,
     /// What the run has spent so far.
     #[serde(default)]
@@ -57,15 +62,91 @@ pub struct State {
     /// The number of the last choice that was recorded.
     #[serde(default)]
     pub choices_seen: u64,
+    /// How many commits were asked for and answered. A commit that is asked for again, after a
+    /// crash or a power cut, has the number that it had.
+    #[serde(default)]
+    pub commits: u32,
+    /// The runnable rows of the plan, as last read.
     pub total_tasks: u32,
+    /// Set once someone has asked the run to stop.
     pub stopping: Option<StopSignal>,
+    /// How the run ended.
     pub outcome: Option<RunOutcome>,
+    /// Counts what may change the work: attempts, repairs, and breaks in which people may.
+    #[serde(default)]
+    pub steps: u64,
+    /// The attempt that was made last.
+    #[serde(default)]
+    pub last_attempt: Option<(TaskKey, u32)>,
+    /// Tasks that agents ticked on the side and whose checks passed.
+    #[serde(default)]
+    pub claimed: Vec<(Claim, PassedCheck)>,
+    /// The repetition of all checks before the run ends.
+    #[serde(default)]
+    pub final_check: FinalCheck,
+    /// Which version of the fold made this state.
+    #[serde(default)]
+    pub fold: u32,
+}
+
+/// A check that passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassedCheck {
+    /// After how many steps of the run.
+    pub at: u64,
+    /// How long it took.
+    pub took_ms: u64,
+}
+
+/// The repetition of all checks before a run ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FinalCheck {
+    /// What it waits for.
+    pub phase: FinalCheckPhase,
+    /// After how many steps of the run nothing spoke against its end.
+    pub passed_at: Option<u64>,
+    /// After how many steps of the run it last ended.
+    pub checked_at: u64,
+    /// The tasks that no longer passed then.
+    pub regressed: Vec<Regression>,
+}
+
+/// What the final check waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "phase", rename_all = "snake_case")]
+pub enum FinalCheckPhase {
+    /// For nothing.
+    #[default]
+    Idle,
+    /// For the checks to be repeated.
+    Checking {
+        /// The pending command.
+        seq: CommandSeq,
+    },
+    /// For the tasks that no longer pass to be unticked.
+    Reopening {
+        /// The pending command.
+        seq: CommandSeq,
+    },
+}
+
+impl FinalCheckPhase {
+    /// The pending command, if there is one.
+    #[must_use]
+    pub fn seq(self) -> Option<CommandSeq> {
+        match self {
+            Self::Checking { seq } | Self::Reopening { seq } => Some(seq),
+            Self::Idle => None,
+        }
+    }
 }
 
 /// What is known of one task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskState {
+    /// The task as it was picked last.
     pub picked: PickedTask,
+    /// What it waits for.
     pub phase: Phase,
     /// A person's choice about it, which takes effect as soon as nothing of it is pending.
     #[serde(rename = "said")]
@@ -76,8 +157,11 @@ pub struct TaskState {
     pub attempts: u32,
     /// Those charged to the task.
     pub iterations: u32,
+    /// How often an attempt was interrupted.
     pub interruptions: u32,
+    /// How often its session was lost.
     pub lost_sessions: u32,
+    /// How often an attempt changed nothing.
     pub noops: u32,
     /// The reminder of this attempt was given.
     pub reminded: bool,
@@ -90,14 +174,18 @@ pub struct TaskState {
     /// What its sessions have used.
     #[serde(default)]
     pub sessions: UsageLedger,
+    /// Why it failed last.
     pub failure: Option<FailureRecord>,
     /// The attempt that failed so.
     #[serde(default)]
     pub failed_attempt: Option<u32>,
     /// The output of the commit hook that refused the task.
     pub refusal: Option<String>,
+    /// What is known about how it passed.
     pub marks: BTreeSet<Mark>,
+    /// Its commit.
     pub hash: Option<String>,
+    /// Whether it passed; `None` while it is pending.
     pub result: Option<bool>,
     /// Fixes that were made for it in this run, each with the error it was made for.
     #[serde(default)]
@@ -135,6 +223,16 @@ pub struct TaskState {
     /// A person may have edited it since it was picked: it is read again.
     #[serde(default)]
     pub edited: bool,
+    /// Its last check that passed.
+    #[serde(default)]
+    pub passed_check: Option<PassedCheck>,
+    /// After how many steps of the run its last attempt began.
+    #[serde(default)]
+    pub attempted_at: u64,
+    /// After how many steps the final check found that it no longer passes, until that is dealt
+    /// with.
+    #[serde(default)]
+    pub regressed_at: Option<u64>,
 }
 
 fn one() -> u32 {
@@ -146,6 +244,7 @@ fn one() -> u32 {
 pub struct AutomaticFix {
     /// None until it has a row.
     pub fix: Option<TaskId>,
+    /// The repair.
     pub repair: PlannedRepair,
     /// A person has agreed to it.
     pub agreed: bool,
@@ -157,15 +256,23 @@ pub struct AutomaticFix {
 pub enum Phase {
     /// For being picked.
     Open,
+    /// The agent works on it.
     Attempting {
+        /// The command that it waits for.
         seq: CommandSeq,
+        /// The number of the attempt.
         attempt: u32,
     },
+    /// Ticks of other tasks are being checked.
     JudgingClaims {
+        /// The command that it waits for.
         seq: CommandSeq,
     },
+    /// Its checks run.
     Verifying {
+        /// The command that it waits for.
         seq: CommandSeq,
+        /// Whether they run a second time.
         again: bool,
         /// Before the agent is asked again.
         #[serde(default)]
@@ -173,38 +280,50 @@ pub enum Phase {
     },
     /// For the inspection of what may be repaired.
     Inspecting {
+        /// The command that it waits for.
         seq: CommandSeq,
     },
     /// For the automatic fix to be carried out.
     Repairing {
+        /// The command that it waits for.
         seq: CommandSeq,
     },
     /// For its fix budget to be read.
     Budgeting {
+        /// The command that it waits for.
         seq: CommandSeq,
     },
     /// For its fix to be inserted.
     Inserting {
+        /// The command that it waits for.
         seq: CommandSeq,
+        /// The id of the fix.
         fix: TaskId,
+        /// Whether another row had that id before.
         again: bool,
     },
     /// For the rows that the agent asked for.
     Modifying {
+        /// The command that it waits for.
         seq: CommandSeq,
     },
     /// For its open fixes to be read. Only in journals of earlier versions.
     Superseding {
+        /// The command that it waits for.
         seq: CommandSeq,
     },
     /// For these fixes to be ticked. Only in journals of earlier versions.
     TickingFixes {
+        /// The command that it waits for.
         seq: CommandSeq,
+        /// The fixes.
         fixes: Vec<TaskKey>,
     },
     /// For the progress file to say that it was not healed.
     Noting {
+        /// The command that it waits for.
         seq: CommandSeq,
+        /// The message of the limit.
         message: String,
     },
     /// For a person.
@@ -212,6 +331,7 @@ pub enum Phase {
         /// None while no one is being asked: the question is open, and an answer to an earlier
         /// command is late.
         seq: Option<CommandSeq>,
+        /// The question.
         why: String,
         /// The repair that the person may allow.
         #[serde(default)]
@@ -219,18 +339,28 @@ pub enum Phase {
     },
     /// For its box to be set.
     Ticking {
+        /// The command that it waits for.
         seq: CommandSeq,
+        /// Whether the box is ticked or emptied.
         done: bool,
     },
+    /// Its changes are being committed.
     Committing {
+        /// The command that it waits for.
         seq: CommandSeq,
     },
+    /// It is being added to the progress file.
     Recording {
+        /// The command that it waits for.
         seq: CommandSeq,
     },
+    /// It waits for the agent's service.
     Waiting {
+        /// The command that it waits for.
         seq: CommandSeq,
+        /// When the wait began.
         since: Timestamp,
+        /// When it ends.
         until: Timestamp,
         /// Before a repeat.
         #[serde(default)]
@@ -265,6 +395,18 @@ impl Phase {
         }
     }
 
+    /// Whether the pending command runs foreign code; see [`Command`](crate::Command).
+    pub(crate) fn runs_foreign_code(&self) -> bool {
+        matches!(
+            self,
+            Self::Attempting { .. }
+                | Self::JudgingClaims { .. }
+                | Self::Verifying { .. }
+                | Self::Repairing { .. }
+                | Self::Committing { .. }
+        )
+    }
+
     /// Whether it is completed whatever a person chooses meanwhile: an interrupted attempt is
     /// recorded, and files that are being changed do not stay half changed. The box is set as
     /// the choice wants it: ticked for "done", empty for "retry".
@@ -291,6 +433,15 @@ impl Phase {
 }
 
 impl State {
+    /// The version of the fold. A state of an earlier one lacks what the events would tell now.
+    pub const FOLD: u32 = 1;
+
+    /// Whether the events have to be folded anew.
+    #[must_use]
+    pub fn is_outdated(&self) -> bool {
+        self.fold < Self::FOLD
+    }
+
     /// The task that waits for this command.
     #[must_use]
     pub fn task_of(&self, seq: CommandSeq) -> Option<&TaskState> {
@@ -334,6 +485,9 @@ impl State {
             spent_on: self.spent_on.clone(),
             environment: self.environment.clone(),
             outcome: self.outcome.clone(),
+            last_attempt: self.last_attempt.clone(),
+            claimed: self.claimed.clone(),
+            final_check: self.final_check.clone(),
             ..*self
         }
     }
@@ -409,6 +563,9 @@ impl TaskState {
             repaired: Vec::new(),
             context: Vec::new(),
             edited: false,
+            passed_check: None,
+            attempted_at: 0,
+            regressed_at: None,
         }
     }
 

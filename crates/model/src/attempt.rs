@@ -22,6 +22,9 @@ pub struct PickedTask {
     pub total: u32,
     /// Whether its `[VERIFY]` marker lets it signal with either word.
     pub is_verify: bool,
+    /// Whether its `[RED]` marker says that later rows change what its check finds.
+    #[serde(default)]
+    pub is_red: bool,
     /// Whether it is a group, which is verified and ticked, not run.
     pub is_group: bool,
     /// Whether the file has fixes of it.
@@ -37,6 +40,23 @@ pub struct PickedTask {
 }
 
 impl PickedTask {
+    /// Returns whether its Verify says something about the result that regreen can't check.
+    #[must_use]
+    pub fn is_partly_checked(&self) -> bool {
+        self.verify
+            .iter()
+            .any(|command| command.unchecked.is_some())
+    }
+
+    /// Says how its Verify is judged, one line per command that isn't judged by exit code 0 alone.
+    #[must_use]
+    pub fn judged_by(&self) -> Vec<String> {
+        let is_told =
+            |command: &&VerifyCommand| command.expects.is_some() || command.unchecked.is_some();
+        let told = self.verify.iter().filter(is_told);
+        told.map(VerifyCommand::judged_by).collect()
+    }
+
     /// Returns whether it repairs another task.
     #[must_use]
     pub fn is_fix(&self) -> bool {
@@ -88,6 +108,10 @@ pub enum AgentEvent {
         call: String,
         /// The tool's name.
         name: String,
+        /// The command, path or pattern that it is used on, as the agent wrote it; empty if the
+        /// agent doesn't say.
+        #[serde(default)]
+        input: String,
     },
     /// A tool came back.
     ToolEnded {
@@ -268,8 +292,10 @@ impl AttemptClass {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
-    /// There was nothing to verify it with.
+    /// There was nothing to verify it with, or not all that it states was checked.
     Unverified,
+    /// Its Verify passed, but says something about the result that regreen can't check.
+    ExpectationNotChecked,
     /// Its Verify failed first, then passed.
     Flaky,
     /// No file was changed.
@@ -282,6 +308,7 @@ impl fmt::Display for Mark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unverified => "unverified",
+            Self::ExpectationNotChecked => "expectation not checked",
             Self::Flaky => "flaky",
             Self::NothingChanged => "nothing changed",
             Self::Claimed => "claimed by the agent",

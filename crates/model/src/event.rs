@@ -3,9 +3,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptReport, FailureRecord, Inspection, Mark, PersonAnswer, PersonChoice, PickedTask,
-    PlannedRepair, PromptKind, RepairResult, RunConfig, RunOutcome, StopSignal, TaskId, TaskKey,
-    Timestamp, Verdict,
+    AttemptReport, FailureRecord, Inspection, Mark, NotRepeated, PersonAnswer, PersonChoice,
+    PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression, RepairResult, RunConfig,
+    RunOutcome, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 
 /// The number of a command, by which its answer refers to it.
@@ -25,6 +25,9 @@ pub enum Event {
         /// The run before this one ended at a limit.
         #[serde(default)]
         after_limit: bool,
+        /// Tasks whose rows agents removed in earlier runs, and that no one has settled.
+        #[serde(default)]
+        lost: Vec<TaskKey>,
     },
     /// A run that had paused or died was resumed.
     RunResumed {
@@ -98,6 +101,14 @@ pub enum Event {
         counted: Option<bool>,
         /// How the attempt ended.
         report: Box<AttemptReport>,
+    },
+    /// The plan was changed while something else than an attempt ran: a check, a commit hook, a
+    /// repair. Ticks were reverted.
+    PlanReviewed {
+        /// The task for which it ran.
+        task: Option<TaskKey>,
+        /// What became of the changes.
+        changes: PlanChanges,
     },
     /// Rows that the agent ticked without being asked are being verified.
     ClaimsAsked {
@@ -355,6 +366,38 @@ pub enum Event {
     },
     /// The task will not run in this run.
     TaskSkipped {
+        /// The task.
+        task: TaskKey,
+    },
+    /// All tasks are done: the checks that passed in this run are repeated.
+    FinalCheckStarted {
+        /// The number of the command.
+        seq: CommandSeq,
+        /// How many different checks there are.
+        checks: u32,
+    },
+    /// The final check ended.
+    FinalCheckEnded {
+        /// Tasks that still pass.
+        passed: Vec<TaskKey>,
+        /// Those among them whose check failed at first.
+        flaky: Vec<TaskKey>,
+        /// Tasks that no longer pass.
+        regressed: Vec<Regression>,
+        /// Checks that were left out.
+        not_repeated: Vec<NotRepeated>,
+        /// How long it took.
+        took_ms: u64,
+    },
+    /// The boxes of tasks that no longer pass are being emptied.
+    ReopenAsked {
+        /// The number of the command.
+        seq: CommandSeq,
+        /// The tasks.
+        tasks: Vec<TaskKey>,
+    },
+    /// A task that no longer passes is open again.
+    TaskReopened {
         /// The task.
         task: TaskKey,
     },

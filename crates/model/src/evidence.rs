@@ -75,6 +75,8 @@ pub struct Output {
     pub head: String,
     /// Its end; empty if `head` is all of it.
     pub tail: String,
+    /// The number of the last line in `tail`; the last line of the output if missing.
+    pub tail_ends_at: Option<u64>,
     /// In the order of their lines.
     pub findings: Vec<Finding>,
 }

@@ -43,6 +43,27 @@ pub struct Failure {
     pub fingerprint: String,
 }
 
+impl Failure {
+    /// Returns the suggestions that tell a person something new, without those that repeat the
+    /// blocker or only say to go on; all of them if there are no others.
+    #[must_use]
+    pub fn advice(&self) -> Vec<&str> {
+        const GENERAL: [&str; 3] = [
+            "Complete remaining work",
+            "Fix blocker:",
+            "Adjust approach:",
+        ];
+        let all = || self.suggested_actions.iter().map(String::as_str);
+        let is_general = |action: &&str| GENERAL.iter().any(|word| action.starts_with(word));
+        let advice: Vec<&str> = all().filter(|action| !is_general(action)).collect();
+        if advice.is_empty() {
+            all().collect()
+        } else {
+            advice
+        }
+    }
+}
+
 /// Below this a diagnosis only knows that something failed.
 const MIN_CONFIDENCE: Confidence = Confidence::percent(40);
 
@@ -72,13 +93,9 @@ impl FailureRecord {
     /// that the diagnosis chooses.
     #[must_use]
     pub fn cause(&self) -> &str {
-        let is_short = !self.error.trim().contains('\n');
-        let diagnosis = self.diagnosis.as_ref().filter(|_| !is_short);
-        let blocker = diagnosis.and_then(|failure| failure.blocked_on.as_deref());
-        // A line without a word is a number that a command printed: it says nothing by itself.
-        blocker
-            .filter(|line| line.contains(char::is_alphabetic))
-            .unwrap_or(&self.error)
+        let found = self.diagnosis.as_ref();
+        let blocker = found.and_then(|failure| failure.blocked_on.as_deref());
+        headline(&self.error, || blocker).unwrap_or(&self.error)
     }
 
     /// Returns the diagnosis, if it is sure enough to be shown.
@@ -93,6 +110,20 @@ impl FailureRecord {
     pub fn kind(&self) -> Option<&'static str> {
         Some(self.told()?.kind.words())
     }
+}
+
+/// Chooses the line that tells a failure: an error of at most one line as it is, of a longer one
+/// the line that a diagnosis quotes. `None` if there is no such line.
+pub fn headline<'t, L: From<&'t str> + AsRef<str>>(
+    error: &'t str,
+    quoted: impl FnOnce() -> Option<L>,
+) -> Option<L> {
+    let mut lines = error.lines().filter(|line| !line.trim().is_empty());
+    if lines.nth(1).is_none() {
+        return Some(error.into());
+    }
+    // A line without a word is a number that a command printed: it says nothing by itself.
+    quoted().filter(|line| line.as_ref().contains(char::is_alphabetic))
 }
 
 /// What an agent reports about a task that it could not finish. Its keys are public: other
@@ -275,6 +306,40 @@ mod tests {
             let text = serde_json::to_string(&found).unwrap();
             assert_eq!(serde_json::from_str::<Tagged>(&text).unwrap(), found);
         }
+    }
+
+    #[track_caller]
+    fn check_headline(error: &str, quoted: Option<&str>, expected: Option<&str>) {
+        assert_eq!(headline(error, || quoted), expected);
+    }
+
+    #[test]
+    fn the_headline_is_the_only_line_or_the_quoted_one() {
+        check_headline("boom", Some("other"), Some("boom"));
+        check_headline("a\nb", Some("b"), Some("b"));
+        check_headline("a\n3", Some("3"), None);
+        check_headline("a\nb", None, None);
+    }
+
+    #[test]
+    fn advice_repeats_neither_the_blocker_nor_that_work_is_left() {
+        let advice = |actions: &[&str]| {
+            let failure: Failure = serde_json::from_value(serde_json::json!({
+                "category": "partial", "kind": "test_failure", "message": "", "blocked_on": null,
+                "line": null, "retryable": false, "retry_mode": "after_fix",
+                "completed_steps": [], "files_modified": [], "tool_usage": {},
+                "last_successful_tool": null, "suggested_actions": actions, "repair": null,
+                "rule": "", "confidence": 0.9, "fingerprint": "",
+            }))
+            .unwrap();
+            failure.advice().join("|")
+        };
+        let rest = ["Complete remaining work", "Fix blocker: boom"];
+        assert_eq!(
+            advice(&[&["Run the test alone"], &rest[..]].concat()),
+            "Run the test alone"
+        );
+        assert_eq!(advice(&rest), rest.join("|"));
     }
 
     #[test]

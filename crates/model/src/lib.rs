@@ -16,16 +16,20 @@ mod event;
 mod evidence;
 mod failure;
 mod failure_kind;
+mod final_check;
+mod history_check;
 mod named_enum;
 mod person;
 mod plan;
 mod repair;
 mod run;
+mod surroundings;
 mod task;
 mod task_id;
 mod text;
 mod time;
 mod transcript;
+mod unmasked;
 mod usage;
 mod verify;
 
@@ -36,8 +40,15 @@ pub use attempt::{
 };
 pub use event::{CommandSeq, Event};
 pub use evidence::{Ending, Evidence, Finding, Output, Source, ToolUse, VerifyResult};
-pub use failure::{Confidence, Failure, FailureCategory, FailureRecord, RetryMode, TaskFailure};
+pub use failure::{
+    Confidence, Failure, FailureCategory, FailureRecord, RetryMode, TaskFailure, headline,
+};
 pub use failure_kind::FailureKind;
+pub use final_check::{
+    FinalCheckPolicy, NotRepeated, NotRepeatedReason, Regression, RepeatResult, RepeatVerdict,
+    RepeatedCheck,
+};
+pub use history_check::HistoryParts;
 pub use person::{AnswerKind, ChoiceKind, PersonAnswer, PersonChoice};
 pub use plan::{
     Claim, FixBudget, FixOrigin, Modification, ModificationRequest, NewTask, NextStep, OutlineKind,
@@ -47,10 +58,12 @@ pub use repair::{
     Inspection, LookedUp, PlannedRepair, RepairAction, RepairPolicy, RepairResult, Survey,
 };
 pub use run::{Budget, Budgets, Limits, RunConfig, RunOutcome, StopSignal};
+pub use surroundings::{Hook, PackageFolder, Surroundings, Tampering};
 pub use task::{Dialect, Fields, Marker, Task, TaskKey, TaskKind, Warning};
 pub use task_id::{IdShape, TaskId};
 pub use text::{ERROR_CHARS, PlainLine, SUMMARY_CHARS, is_format_control, visible_line};
 pub use time::{Span, Timestamp, named_span};
 pub use transcript::{AgentQuestion, OutputKind, Transcript};
+pub use unmasked::Unmasked;
 pub use usage::{Dollars, Spending, Usage, UsageLedger};
-pub use verify::{Comparison, Expectation, Verdict, VerifyCommand, VerifyForm};
+pub use verify::{CommandResult, Comparison, Expectation, Verdict, VerifyCommand, VerifyForm};

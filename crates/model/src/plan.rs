@@ -149,7 +149,8 @@ pub struct StateFile {
     pub results: BTreeMap<TaskId, bool>,
 }
 
-/// What an agent changed in the plan while it worked.
+/// What was changed in the plan while an agent worked, or while something ran that it may have
+/// written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanChanges {
@@ -163,6 +164,8 @@ pub struct PlanChanges {
     pub added: Vec<TaskKey>,
     /// Rows that say something else now.
     pub edited: Vec<TaskKey>,
+    /// Rows of which a change was reverted.
+    pub reverted: Vec<TaskKey>,
     /// What people should know, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -174,6 +177,9 @@ pub struct Claim {
     pub task: TaskKey,
     /// The commands that verify it.
     pub verify: Vec<VerifyCommand>,
+    /// Whether it has the marker `[RED]`.
+    #[serde(default)]
+    pub is_red: bool,
 }
 
 /// A change of the plan that an agent asks for, as it wrote it. Whether it is allowed is

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentIdentity, RepairPolicy, TaskId};
+use crate::{AgentIdentity, FinalCheckPolicy, RepairPolicy, TaskId};
 
 /// The settings of a run, which hold until it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +47,16 @@ pub struct RunConfig {
     pub spec_argument: Option<String>,
     /// The command that checks the whole workspace where a task has no Verify of its own.
     pub gate: Option<String>,
+    /// What follows if work that passed no longer passes at the end.
+    #[serde(default)]
+    pub final_check: FinalCheckPolicy,
+    /// How long the final check may take.
+    #[serde(default = "final_check_time_ms")]
+    pub final_check_time_ms: u64,
+}
+
+fn final_check_time_ms() -> u64 {
+    30 * 60 * 1000
 }
 
 impl Default for RunConfig {
@@ -70,6 +80,8 @@ impl Default for RunConfig {
             asks: false,
             spec_argument: None,
             gate: None,
+            final_check: FinalCheckPolicy::default(),
+            final_check_time_ms: final_check_time_ms(),
         }
     }
 }
@@ -144,6 +156,11 @@ pub enum RunOutcome {
         /// What is said about it.
         message: String,
     },
+    /// Work that had passed no longer passes.
+    Regressed {
+        /// What is said about it.
+        message: String,
+    },
     /// A person must decide.
     NeedsPerson {
         /// The reason, for people.
@@ -175,6 +192,7 @@ impl RunOutcome {
             Self::OnlyDone => "only_done",
             Self::Skipped => "skipped",
             Self::Limit { .. } => "limit",
+            Self::Regressed { .. } => "regressed",
             Self::NeedsPerson { .. } => "needs_person",
             Self::TryLater { .. } => "try_later",
             Self::SetUp { .. } => "set_up",
@@ -186,7 +204,11 @@ impl RunOutcome {
     #[must_use]
     pub fn is_pause(&self) -> bool {
         match self {
-            Self::AllGreen | Self::OnlyDone | Self::Skipped | Self::Limit { .. } => false,
+            Self::AllGreen
+            | Self::OnlyDone
+            | Self::Skipped
+            | Self::Limit { .. }
+            | Self::Regressed { .. } => false,
             Self::NeedsPerson { .. }
             | Self::TryLater { .. }
             | Self::SetUp { .. }
@@ -199,7 +221,7 @@ impl RunOutcome {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::AllGreen | Self::OnlyDone => 0,
-            Self::Skipped | Self::Limit { .. } => 1,
+            Self::Skipped | Self::Limit { .. } | Self::Regressed { .. } => 1,
             Self::NeedsPerson { .. } => 3,
             Self::TryLater { .. } => 75,
             Self::SetUp { .. } => 78,
@@ -250,7 +272,10 @@ mod tests {
             RunOutcome::AllGreen,
             RunOutcome::OnlyDone,
             RunOutcome::Skipped,
-            RunOutcome::Limit { message },
+            RunOutcome::Limit {
+                message: message.clone(),
+            },
+            RunOutcome::Regressed { message },
             RunOutcome::NeedsPerson { why: why.clone() },
             RunOutcome::TryLater { why: why.clone() },
             RunOutcome::SetUp { why },
@@ -262,6 +287,6 @@ mod tests {
             },
         ];
         let codes = outcomes.each_ref().map(RunOutcome::exit_code);
-        assert_eq!(codes, [0, 0, 1, 1, 3, 75, 78, 130, 143]);
+        assert_eq!(codes, [0, 0, 1, 1, 1, 3, 75, 78, 130, 143]);
     }
 }

@@ -53,6 +53,12 @@ impl Task {
     pub fn is_verify(&self) -> bool {
         self.markers.iter().any(|m| matches!(m, Marker::Verify(_)))
     }
+
+    /// Returns whether it has the marker `[RED]`.
+    #[must_use]
+    pub fn is_red(&self) -> bool {
+        self.markers.contains(&Marker::Red)
+    }
 }
 
 /// The identity of a task, which survives changes of the file: never a position.

@@ -1,4 +1,4 @@
-use crate::{AgentEvent, ApiTrouble, Output, ToolUse, Usage};
+use crate::{AgentEvent, ApiTrouble, Output, ToolUse, Unmasked, Usage};
 
 /// No more tools than these are counted by name.
 const MAX_TOOL_NAMES: usize = 64;
@@ -6,8 +6,10 @@ const MAX_TOOL_NAMES: usize = 64;
 /// What an agent printed during one attempt, decoded.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    /// What the agent said last.
+    /// What the agent said last, masked.
     pub final_message: String,
+    /// The same before it was masked, to read signals from: a mask may hide them.
+    pub unmasked_message: Option<Unmasked>,
     /// The final message without the lines of the prompt that it repeats.
     pub own_words: String,
     /// The agent's session.
@@ -54,6 +56,14 @@ pub struct AgentQuestion {
 }
 
 impl Transcript {
+    /// Answers a question about what the agent said last, as the agent wrote it.
+    pub fn message_says<T: Copy + 'static>(&self, question: impl FnOnce(&str) -> T) -> T {
+        match &self.unmasked_message {
+            Some(message) => message.answer(question),
+            None => question(&self.final_message),
+        }
+    }
+
     /// Adds an event.
     pub fn record(&mut self, event: AgentEvent) {
         let is_work = matches!(

@@ -11,6 +11,9 @@ pub struct VerifyCommand {
     pub form: VerifyForm,
     /// What is expected instead of exit code 0.
     pub expects: Option<Expectation>,
+    /// What the task says about the result and regreen can't check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchecked: Option<String>,
 }
 
 /// How sure it is that a text is a command.
@@ -21,6 +24,10 @@ pub enum VerifyForm {
     Always,
     /// It is a command if its first word is a program or a shell builtin; else it is prose.
     IfProgram,
+    /// So it is, and only if the project's Makefile or the like declares what it makes.
+    IfTarget,
+    /// So it is, and only if all of its arguments are files.
+    IfFiles,
 }
 
 impl VerifyCommand {
@@ -31,6 +38,20 @@ impl VerifyCommand {
             command: command.into(),
             form: VerifyForm::Always,
             expects: None,
+            unchecked: None,
+        }
+    }
+
+    /// Says in words how the command is judged.
+    #[must_use]
+    pub fn judged_by(&self) -> String {
+        let judged = match &self.expects {
+            None => "exit code 0".to_owned(),
+            Some(expected) => expected.to_string(),
+        };
+        match &self.unchecked {
+            None => judged,
+            Some(stated) => format!("{judged}; not checked: {stated}"),
         }
     }
 
@@ -88,19 +109,45 @@ pub enum Comparison {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expectation {
-    /// `returns 0`, `→ 3`, `returns >= 5`: the number it prints, or its exit code if it
-    /// prints no lone number.
+    /// `returns 0`, `→ 3`: the number it prints, or its exit code if it prints no lone number.
     Returns(Comparison, u64),
+    /// `prints 3`, `grep -c … returns 3`, `at least 5`: the number it prints.
+    Prints(Comparison, u64),
     /// `exits 2`.
     Exits(u64),
-    /// `0 matches`, `no matches`: lines printed, or the number printed by a counter.
+    /// `Lines` with an equal number, in journals of earlier versions.
     Matches(u64),
+    /// `0 matches`, `3 files`, `2+ results`: lines printed, or the number printed by a counter.
+    Lines(Comparison, u64),
     /// `no output`.
     NoOutput,
-    /// `outputs "PASS"`: the text is somewhere in what it prints.
+    /// `outputs "PASS"`, `shows 4.2.0`: the text is somewhere in what it prints.
     Outputs(String),
+    /// `shows no ERROR`: the text is nowhere in what it prints.
+    Lacks(String),
+    /// `both return 1.0.0`: it prints at least two lines, each with the text.
+    EveryLine(String),
     /// `fails`.
     Fails,
+    /// `exits 0 and prints "done"`: all of them.
+    All(Vec<Expectation>),
+    /// `exits 0`, next to something else that is expected.
+    Passes,
+}
+
+/// How a command ended, and what it printed.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandResult<'o> {
+    /// As a shell reports it.
+    pub exit_code: i32,
+    /// Its standard output.
+    pub stdout: &'o str,
+    /// Its standard error.
+    pub stderr: &'o str,
+    /// Whether these are only the beginning and the end of what it printed.
+    pub is_cut: bool,
+    /// Whether it is a search, which ends with 1 if it finds nothing.
+    pub is_search: bool,
 }
 
 impl Comparison {
@@ -128,25 +175,116 @@ impl Comparison {
 }
 
 impl Expectation {
-    /// Returns whether a command's result is the stated one. `output` is its standard output.
+    /// Returns whether a command's result is the stated one.
     #[must_use]
-    pub fn is_met(&self, exit_code: i32, output: &str) -> bool {
-        let lines = || output.lines().filter(|line| !line.trim().is_empty());
-        let printed: Option<u64> = output.trim().parse().ok();
-        let counted = || printed.unwrap_or(u64::try_from(lines().count()).unwrap_or(u64::MAX));
+    pub fn is_met(&self, result: CommandResult<'_>) -> bool {
+        let code = u64::try_from(result.exit_code);
         match self {
-            Self::Returns(comparison, stated) => match (printed, u64::try_from(exit_code)) {
+            Self::Returns(comparison, stated) => match (result.number(), code) {
                 (Some(printed), _) => comparison.holds(printed, *stated),
                 (None, Ok(code)) => comparison.holds(code, *stated),
                 (None, Err(_)) => false,
             },
-            Self::Exits(stated) => u64::try_from(exit_code) == Ok(*stated),
-            Self::Matches(stated) => counted() == *stated,
-            Self::NoOutput => lines().next().is_none(),
-            Self::Outputs(text) => output.contains(text),
-            Self::Fails => exit_code != 0,
+            Self::Prints(comparison, stated) => result
+                .number()
+                .is_some_and(|printed| comparison.holds(printed, *stated)),
+            Self::Exits(stated) => code == Ok(*stated),
+            Self::Matches(stated) => Self::Lines(Comparison::Equal, *stated).is_met(result),
+            Self::Lines(comparison, stated) => {
+                let count = result.number().unwrap_or_else(|| result.lines());
+                let is_seen = match comparison {
+                    Comparison::AtMost | Comparison::LessThan => result.has_looked_everywhere(),
+                    _ => result.has_told_all(),
+                };
+                is_seen && comparison.holds(count, *stated)
+            }
+            Self::NoOutput => result.has_told_all() && result.lines() == 0,
+            Self::Outputs(text) => {
+                result.has(text) && (result.exit_code == 0 || !speaks_of_success(text))
+            }
+            Self::Lacks(text) => {
+                result.has_looked_everywhere() && !result.is_cut && !result.has(text)
+            }
+            Self::EveryLine(text) => {
+                let mut lines = result.stdout.lines().filter(|line| !line.trim().is_empty());
+                result.lines() >= 2 && lines.all(|line| has_words(line, text))
+            }
+            Self::Fails => result.exit_code != 0 && result.has_run(),
+            Self::All(parts) => parts.iter().all(|part| part.is_met(result)),
+            Self::Passes => result.exit_code == 0,
         }
     }
+}
+
+impl CommandResult<'_> {
+    fn lines(self) -> u64 {
+        let lines = self.stdout.lines().filter(|line| !line.trim().is_empty());
+        u64::try_from(lines.count()).unwrap_or(u64::MAX)
+    }
+
+    /// The number that it prints and nothing else, or with the names of files as `wc -l` and
+    /// `grep -c` do.
+    fn number(self) -> Option<u64> {
+        let lines = || self.stdout.lines().filter(|line| !line.trim().is_empty());
+        let count = |line: &str| line.rsplit_once(':')?.1.parse::<u64>().ok();
+        if self.lines() > 1
+            && let Some(counts) = lines().map(count).collect::<Option<Vec<u64>>>()
+        {
+            return Some(counts.into_iter().fold(0, u64::saturating_add));
+        }
+        let mut words = self.stdout.split_whitespace();
+        let number = words.next()?.parse().ok()?;
+        let is_lone = words.next().is_none() || (words.next().is_none() && self.lines() == 1);
+        is_lone.then_some(number)
+    }
+
+    /// A missing program fails as well, but not as the task means it.
+    fn has_run(self) -> bool {
+        !matches!(self.exit_code, 126 | 127)
+    }
+
+    /// Printing nothing proves something only if nothing went wrong: a search that finds nothing
+    /// ends with 1 silently, one in a missing file complains.
+    fn has_told_all(self) -> bool {
+        self.exit_code == 0 || (self.has_run() && self.stderr.trim().is_empty())
+    }
+
+    /// Printing little, or other things, proves something only if the command got to its end:
+    /// tests that fail don't print everything either. A search that finds nothing did.
+    fn has_looked_everywhere(self) -> bool {
+        let has_found_nothing = self.stdout.trim().is_empty() || self.number() == Some(0);
+        let is_silent = has_found_nothing && self.stderr.trim().is_empty();
+        self.exit_code == 0 || (self.exit_code == 1 && self.is_search && is_silent)
+    }
+
+    fn has(self, text: &str) -> bool {
+        has_words(self.stdout, text) || has_words(self.stderr, text)
+    }
+}
+
+/// Returns whether a text stands in another, and not as a part of a longer word or number.
+fn has_words(all: &str, text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let starts_inside = text.starts_with(is_part);
+    let ends_inside = text.ends_with(is_part);
+    all.match_indices(text).any(|(at, _)| {
+        let before = all[..at].chars().next_back();
+        let after = all[at + text.len()..].chars().next();
+        let joins =
+            |c: char| is_part(c) || c == '.' && text.starts_with(|c: char| c.is_ascii_digit());
+        let is_longer_before = starts_inside && before.is_some_and(joins);
+        let is_longer_after = ends_inside && after.is_some_and(is_part);
+        !is_longer_before && !is_longer_after
+    })
+}
+
+/// "3 passed" is also printed next to "1 failed": only the exit code tells.
+fn speaks_of_success(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    let says =
+        |word: &str| ["ok", "pass", "passed", "passes", "passing", "success"].contains(&word);
+    words.any(says)
 }
 
 /// One spelling for each meaning, whichever of the many spellings the file has.
@@ -154,11 +292,23 @@ impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Returns(comparison, n) => write!(f, "returns {}{n}", comparison.sign()),
+            Self::Prints(comparison, n) => write!(f, "prints {}{n}", comparison.sign()),
             Self::Exits(n) => write!(f, "exits {n}"),
             Self::Matches(n) => write!(f, "{n} matches"),
+            Self::Lines(comparison, n) => write!(f, "{}{n} matches", comparison.sign()),
             Self::NoOutput => f.write_str("no output"),
             Self::Outputs(text) => write!(f, "outputs {text}"),
+            Self::Lacks(text) => write!(f, "does not output {text}"),
+            Self::EveryLine(text) => write!(f, "each line has {text}"),
             Self::Fails => f.write_str("fails"),
+            Self::Passes => f.write_str("exits 0"),
+            Self::All(parts) => {
+                for (at, part) in parts.iter().enumerate() {
+                    let and = if at == 0 { "" } else { " and " };
+                    write!(f, "{and}{part}")?;
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -203,31 +353,138 @@ mod tests {
         }
     }
 
+    #[track_caller]
+    fn check(expected: &Expectation, exit_code: i32, stdout: &str, stderr: &str, met: bool) {
+        let result = CommandResult {
+            exit_code,
+            stdout,
+            stderr,
+            is_cut: false,
+            is_search: true,
+        };
+        assert_eq!(
+            expected.is_met(result),
+            met,
+            "{expected}: exit code {exit_code}, {stdout:?}, {stderr:?}"
+        );
+    }
+
     #[test]
     fn a_commands_result_is_compared_with_the_stated_one() {
         use Comparison::{AtLeast, Equal};
+        use Expectation::{
+            All, EveryLine, Exits, Fails, Lacks, Lines, Matches, NoOutput, Outputs, Passes, Prints,
+            Returns,
+        };
         for (expected, code, output, met) in [
             // `grep -c` finds nothing and says so with 0 and exit code 1.
-            (Expectation::Returns(Equal, 0), 1, "0\n", true),
-            (Expectation::Returns(Equal, 0), 0, "3\n", false),
-            (Expectation::Returns(Equal, 0), 0, "all well\n", true),
-            (Expectation::Returns(Equal, 0), 2, "", false),
-            (Expectation::Returns(AtLeast, 5), 0, "7", true),
-            (Expectation::Exits(2), 2, "", true),
-            (Expectation::Matches(0), 1, "", true),
-            (Expectation::Matches(0), 0, "a: x\nb: x\n", false),
-            (Expectation::Matches(2), 0, "a: x\nb: x\n", true),
-            (Expectation::NoOutput, 0, " \n", true),
-            (Expectation::NoOutput, 0, "x", false),
-            (Expectation::Outputs("PASS".into()), 0, "1 PASS\n", true),
-            (Expectation::Fails, 1, "", true),
-            (Expectation::Fails, 0, "", false),
+            (Returns(Equal, 0), 1, "0\n", true),
+            (Returns(Equal, 0), 0, "3\n", false),
+            (Returns(Equal, 0), 0, "all well\n", true),
+            (Returns(Equal, 0), 2, "", false),
+            (Prints(AtLeast, 5), 0, "7", true),
+            (Prints(Equal, 2), 2, "", false),
+            (Prints(Equal, 1626), 0, "  1626 src/a.py\n", true),
+            (Prints(Equal, 5), 0, "5 passed in 1s\n", false),
+            (Prints(Equal, 2), 0, "a:1\nb:1\n", true),
+            (Exits(2), 2, "", true),
+            (Matches(0), 1, "", true),
+            (Lines(Equal, 0), 0, "a: x\nb: x\n", false),
+            (Lines(Equal, 2), 0, "a: x\nb: x\n", true),
+            (Lines(AtLeast, 2), 0, "a: x\nb: x\nc\n", true),
+            (NoOutput, 0, " \n", true),
+            (NoOutput, 0, "x", false),
+            (Outputs("PASS".into()), 0, "1 PASS\n", true),
+            (Outputs("4.2.0".into()), 0, "v 14.2.0\n", false),
+            (Outputs("4.2.0".into()), 0, "version 4.2.0\n", true),
+            (Outputs("3.12".into()), 0, "Python 3.12.4\n", true),
+            (Outputs("usage: x".into()), 2, "usage: x\n", true),
+            (Outputs("passed".into()), 1, "1 failed, 3 passed\n", false),
+            (Lacks("ERROR".into()), 0, "fine\n", true),
+            (Lacks("ERROR".into()), 0, "an ERROR\n", false),
+            (Lacks("ERROR".into()), 0, "ERRORS_SEEN=0\n", true),
+            (EveryLine("1.0.0".into()), 0, "1.0.0\n1.0.0\n", true),
+            (EveryLine("1.0.0".into()), 0, "1.0.0\n1.0.1\n", false),
+            (EveryLine("1.0.0".into()), 0, "1.0.0\n", false),
+            (Fails, 1, "", true),
+            (Fails, 0, "", false),
+            (All(vec![Passes, Outputs("x".into())]), 0, "x", true),
+            (All(vec![Passes, Outputs("x".into())]), 1, "x", false),
         ] {
-            assert_eq!(
-                expected.is_met(code, output),
-                met,
-                "{expected} {code} {output}"
-            );
+            check(&expected, code, output, "", met);
         }
+    }
+
+    #[test]
+    fn an_absence_is_not_proved_by_a_command_that_went_wrong() {
+        use Expectation::{Fails, Lacks, Lines, NoOutput};
+        let missing = "grep: a: No such file or directory\n";
+        let zero = || Lines(Comparison::Equal, 0);
+        for expected in [NoOutput, zero(), Lacks("ERROR".into())] {
+            check(&expected, 1, "", "", true);
+            check(&expected, 2, "", missing, false);
+            check(&expected, 127, "", "", false);
+        }
+        check(&zero(), 0, "", "warning: slow\n", true);
+        for code in [126, 127] {
+            check(&Fails, code, "", "bash: x: command not found\n", false);
+        }
+        let cut = CommandResult {
+            exit_code: 0,
+            stdout: "",
+            stderr: "",
+            is_cut: true,
+            is_search: false,
+        };
+        assert!(!Lacks("ERROR".into()).is_met(cut));
+    }
+
+    #[test]
+    fn little_output_of_a_command_that_failed_proves_nothing() {
+        use Expectation::{Lacks, Lines};
+        let few = |comparison| Lines(comparison, 3);
+        for expected in [
+            Lacks("ERROR".into()),
+            few(Comparison::AtMost),
+            few(Comparison::LessThan),
+        ] {
+            for (exit_code, stdout, is_search, met) in [
+                (0, "1 passed\n", false, true),
+                (1, "FAILED a\n", false, false),
+                (1, "FAILED a\n", true, false),
+                (1, "", false, false),
+                (2, "", true, false),
+                // `grep x f` and `grep -c x f g` that find nothing.
+                (1, "", true, true),
+                (1, "f:0\ng:0\n", true, true),
+            ] {
+                let result = CommandResult {
+                    exit_code,
+                    stdout,
+                    stderr: "",
+                    is_cut: false,
+                    is_search,
+                };
+                let told = format!("{expected}: {result:?}");
+                assert_eq!(expected.is_met(result), met, "{told}");
+            }
+        }
+    }
+
+    #[test]
+    fn commands_of_older_journals_are_read() {
+        let old = r#"{"command":"x","form":"always","expects":{"matches":2}}"#;
+        let command: VerifyCommand = serde_json::from_str(old).unwrap();
+        assert_eq!(command.expects, Some(Expectation::Matches(2)));
+        assert_eq!(serde_json::to_string(&command).unwrap(), old);
+    }
+
+    #[test]
+    fn how_a_command_is_judged_can_be_said() {
+        let mut command = VerifyCommand::always("make test");
+        assert_eq!(command.judged_by(), "exit code 0");
+        command.expects = Some(Expectation::Prints(Comparison::AtLeast, 5));
+        command.unchecked = Some("quickly".into());
+        assert_eq!(command.judged_by(), "prints >= 5; not checked: quickly");
     }
 }

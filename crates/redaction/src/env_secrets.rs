@@ -33,6 +33,66 @@ pub fn env_secrets(env: &str, example: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// Names of folders, whatever they sound like.
+const FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
+/// A part of a name that ends in one of these is secret: `PGPASSWORD`, `OPENAI_APIKEY`; not
+/// `TOKENIZERS_PARALLELISM`, `GIT_AUTHOR_NAME`.
+const SECRET_ENDINGS: [&str; 14] = [
+    "KEY",
+    "KEYS",
+    "TOKEN",
+    "TOKENS",
+    "SECRET",
+    "SECRETS",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "PWD",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "AUTH",
+    "DSN",
+];
+/// A variable whose name ends so has something about a secret, not the secret.
+const ABOUT_SECRETS: [&str; 16] = [
+    "DIR", "ENABLED", "ENDPOINT", "FILE", "HOST", "ID", "NAME", "PATH", "PORT", "SOCK", "TIMEOUT",
+    "TTL", "TYPE", "URI", "URL", "USER",
+];
+/// A value of letters in one case that is shorter is a word (`postgres`), and in every log.
+const MIN_WORD: usize = 12;
+
+/// Returns the values of an environment that must not be shown: those of secret variables, of
+/// eight or more characters, except for paths and plain words.
+pub fn environment_secrets<N: AsRef<str>>(
+    variables: impl IntoIterator<Item = (N, String)>,
+) -> BTreeSet<String> {
+    let is_secret = |(name, value): &(N, String)| {
+        has_secret_name(&name.as_ref().to_ascii_uppercase()) && has_secret_form(value)
+    };
+    let secret = variables.into_iter().filter(is_secret);
+    secret.map(|(_, value)| value).collect()
+}
+
+fn has_secret_name(name: &str) -> bool {
+    let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let is_about = parts
+        .clone()
+        .next_back()
+        .is_some_and(|last| ABOUT_SECRETS.contains(&last));
+    let is_secret = |part: &str| {
+        SECRET_PARTS.contains(&part) || SECRET_ENDINGS.iter().any(|word| part.ends_with(word))
+    };
+    !is_about && !FOLDERS.contains(&name) && parts.any(is_secret)
+}
+
+fn has_secret_form(value: &str) -> bool {
+    let len = value.chars().count();
+    let is_word = value.chars().all(|c| c.is_ascii_lowercase())
+        || value.chars().all(|c| c.is_ascii_uppercase());
+    let is_path = value.starts_with(['/', '.', '~']);
+    len >= MIN_VALUE_CHARS && !is_path && !(is_word && len < MIN_WORD)
+}
+
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let mut parts = name.split('_');
@@ -133,6 +193,40 @@ mod tests {
     fn values_of_variables_with_secret_names_are_secret() {
         let env = "API_KEY=abcdefgh\nexport db_password = 'hunter2 hunter2'\nNAME=longenough\n";
         assert_eq!(secrets(env, ""), ["abcdefgh", "hunter2 hunter2"]);
+    }
+
+    #[test]
+    fn secrets_of_an_environment_are_neither_paths_nor_words() {
+        let secrets = |variables: &[(&str, &str)]| -> Vec<String> {
+            let variables = variables.iter();
+            let owned = variables.map(|(name, value)| (*name, (*value).to_owned()));
+            environment_secrets(owned).into_iter().collect()
+        };
+        for (name, value) in [
+            ("GITHUB_TOKEN", "0123456789abcdef"),
+            ("PGPASSWORD", "correct horse"),
+            ("OPENAI_APIKEY", "abcdefghijkl"),
+            ("db_pass", "hunter2hunter2"),
+            ("MYSQL_PWD", "s3cr3t-value"),
+            ("SECRET_KEY_BASE", "Abcdefgh"),
+        ] {
+            assert_eq!(secrets(&[(name, value)]), [value], "{name}");
+        }
+        for (name, value) in [
+            ("PWD", "/srv/project1"),
+            ("OLDPWD", "project-one"),
+            ("SSH_AUTH_SOCK", "/tmp/agent.1"),
+            ("GIT_AUTHOR_NAME", "Ada Lovelace"),
+            ("TOKENIZERS_PARALLELISM", "true-or-false"),
+            ("POSTGRES_PASSWORD", "postgres"),
+            ("KEYBOARD_LAYOUT", "de-latin1-nodeadkeys"),
+            ("GOOGLE_APPLICATION_CREDENTIALS", "/etc/key.json"),
+            ("AUTH_URL", "https://login.example.org"),
+            ("API_KEY", "short"),
+            ("HOME", "some-long-value"),
+        ] {
+            assert_eq!(secrets(&[(name, value)]), [""; 0], "{name}");
+        }
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::anchors::{Anchor, Anchors};
+use crate::colours::{Code, set_colours_aside};
 use crate::matching::{Candidate, LOOK_BEHIND, literal, match_rule};
+use crate::rule::Rule;
 use crate::span::{MatchOutcome, Span};
 
 /// Shorter values are words; masking them would hide the log, not a secret.
@@ -95,11 +97,20 @@ const LITERAL_NAME: &str = "secret";
 /// What is masked depends on the bytes alone: every anchor is matched by itself, and where
 /// secrets overlap, one mask hides all of them. Only what may still turn out to be a secret is
 /// held back: a few kilobytes at most, and nothing at all after a line break.
+///
+/// Colour codes are no part of the text that is searched, so a secret may change its colour in the
+/// middle. They all get into the output; those inside a secret follow its mask.
 #[derive(Debug)]
 pub struct Filter {
     masks: Masks,
     /// What is still needed of the stream: a little of what is done, then the rest.
     text: Vec<u8>,
+    /// The colour codes that belong into `text`, in its order.
+    codes: Vec<Code>,
+    /// This many of them are in the output.
+    codes_done: usize,
+    /// The beginning of a colour code that has not arrived completely.
+    cut_code: Vec<u8>,
     /// Everything before is in the output, as it was or masked.
     done: usize,
     /// Every anchor before has been matched.
@@ -114,6 +125,8 @@ pub struct Filter {
 struct FoundSecret {
     span: Span,
     name: &'static str,
+    /// Only the name of the value gave it away.
+    is_general: bool,
     /// Where the anchor is that gave it away.
     anchor: usize,
 }
@@ -123,6 +136,9 @@ impl Filter {
         Self {
             masks,
             text: Vec::new(),
+            codes: Vec::new(),
+            codes_done: 0,
+            cut_code: Vec::new(),
             done: 0,
             matched: 0,
             found: Vec::new(),
@@ -133,15 +149,27 @@ impl Filter {
     /// Takes the next bytes of the stream and appends to `out` what can be shown by now.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         for piece in bytes.chunks(STRIDE) {
-            self.text.extend_from_slice(piece);
+            self.take(piece);
             self.work(false, out);
         }
     }
 
     /// Ends the stream: appends what was held back. The filter can then be fed another one.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
+        self.text.append(&mut self.cut_code);
         self.work(true, out);
         *self = Self::new(self.masks.clone());
+    }
+
+    fn take(&mut self, piece: &[u8]) {
+        let (text, codes) = (&mut self.text, &mut self.codes);
+        let cut = if self.cut_code.is_empty() {
+            set_colours_aside(piece, text, codes)
+        } else {
+            self.cut_code.extend_from_slice(piece);
+            set_colours_aside(&self.cut_code, text, codes)
+        };
+        self.cut_code = cut;
     }
 
     fn work(&mut self, complete: bool, out: &mut Vec<u8>) {
@@ -193,6 +221,7 @@ impl Filter {
         for anchor in anchors {
             let candidate = Candidate {
                 text: &self.text,
+                codes: &self.codes,
                 anchor: at,
                 after_anchor: at + anchor.text.len(),
                 complete,
@@ -207,6 +236,7 @@ impl Filter {
                 MatchOutcome::Mask(span) => all.push(FoundSecret {
                     span,
                     name: anchor.rule.map_or(LITERAL_NAME, |rule| rule.name),
+                    is_general: anchor.rule.is_some_and(Rule::is_general),
                     anchor: at,
                 }),
             }
@@ -217,28 +247,40 @@ impl Filter {
     /// Writes everything before the first anchor that is not matched yet: what will be found
     /// begins there or later.
     fn write_matched(&mut self, out: &mut Vec<u8>) {
-        // Of several masks that begin at one position, the nearest anchor knows best.
-        self.found
-            .sort_by_key(|found| (found.span.start, Reverse(found.anchor)));
-        for found in &self.found {
+        let mut all = std::mem::take(&mut self.found);
+        // Of several masks that begin at one position, the most telling rule knows best, then the
+        // nearest anchor.
+        all.sort_by_key(|found| (found.span.start, found.is_general, Reverse(found.anchor)));
+        for found in &all {
             if found.span.start >= self.matched {
                 break;
             }
             if found.span.start >= self.done {
-                out.extend_from_slice(&self.text[self.done..found.span.start]);
+                self.write_until(found.span.start, out);
                 out.extend_from_slice(b"***");
                 out.extend_from_slice(found.name.as_bytes());
                 out.extend_from_slice(b"***");
             }
             self.done = self.done.max(found.span.end);
         }
-        if self.done < self.matched {
-            out.extend_from_slice(&self.text[self.done..self.matched]);
-            self.done = self.matched;
+        self.write_until(self.done.max(self.matched), out);
+        all.retain(|found| found.span.growth.is_some() || found.span.start >= self.done);
+        self.found = all;
+    }
+
+    /// Writes the text up to `end`, with its colour codes, and those of the masks before it.
+    fn write_until(&mut self, end: usize, out: &mut Vec<u8>) {
+        while let Some(code) = self.codes.get(self.codes_done)
+            && code.at <= end
+        {
+            let text = self.done..code.at.max(self.done);
+            out.extend_from_slice(&self.text[text.clone()]);
+            self.done = text.end;
+            out.extend_from_slice(code.bytes());
+            self.codes_done += 1;
         }
-        let done = self.done;
-        self.found
-            .retain(|found| found.span.growth.is_some() || found.span.start >= done);
+        out.extend_from_slice(&self.text[self.done..end]);
+        self.done = end;
     }
 
     /// Discards what is no longer needed.
@@ -246,6 +288,12 @@ impl Filter {
         let cut = self.matched.saturating_sub(LOOK_BEHIND);
         self.line_opener = self.opener_of_line_at(cut);
         self.text.drain(..cut);
+        let codes = self.codes.partition_point(|code| code.at < cut);
+        self.codes.drain(..codes);
+        self.codes_done -= codes;
+        for code in &mut self.codes {
+            code.at -= cut;
+        }
         self.done -= cut;
         self.matched -= cut;
         for found in &mut self.found {

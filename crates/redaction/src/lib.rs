@@ -13,14 +13,16 @@
 //! ```
 
 mod anchors;
+mod colours;
 mod env_secrets;
 mod filter;
 mod matching;
+mod named_value;
 mod rule;
 mod rules;
 #[cfg(test)]
 mod rules_tests;
 mod span;
 
-pub use env_secrets::env_secrets;
+pub use env_secrets::{env_secrets, environment_secrets};
 pub use filter::{Filter, MIN_VALUE_CHARS, Masks};

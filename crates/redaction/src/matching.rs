@@ -3,6 +3,7 @@
 //! Every shape but the key block is decided by a line break at the latest, so that a
 //! line-based protocol never waits for a byte that is held back.
 
+use crate::colours::{Code, has_code_at};
 use crate::rule::{
     BASE64_URL, Before, Body, Class, DOTTED, KEY_HEADER, Needs, Rule, SCHEME, Shape, TOKEN68,
     URL_PASSWORD, URL_USER, WORD,
@@ -12,9 +13,10 @@ use crate::span::{Growth, KeyBlock, MatchOutcome, Span};
 /// How far back a match looks.
 pub(crate) const LOOK_BEHIND: usize = 24;
 
-const MAX_SPACES: usize = 8;
+pub(crate) const MAX_SPACES: usize = 8;
 const MAX_ESCAPES: usize = 4;
 const MAX_USER: usize = 256;
+const MIN_URL_TOKEN: usize = 16;
 const MAX_PASSWORD: usize = 4096;
 const MIN_JWT_PART: usize = 10;
 const MAX_JWT_HEAD: usize = 8192;
@@ -29,6 +31,8 @@ const BARE_CREDENTIALS: Body = Body::open(&TOKEN68, 16).needing(Needs::Digit);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate<'a> {
     pub(crate) text: &'a [u8],
+    /// Where the text changes its colour.
+    pub(crate) codes: &'a [Code],
     pub(crate) anchor: usize,
     pub(crate) after_anchor: usize,
     /// No more will come.
@@ -38,12 +42,9 @@ pub(crate) struct Candidate<'a> {
 }
 
 /// A position after the anchor, or why there is none.
-type Step = Result<usize, MatchOutcome>;
+pub(crate) type Position = Result<usize, MatchOutcome>;
 
 pub(crate) fn match_rule(rule: &Rule, candidate: Candidate<'_>) -> MatchOutcome {
-    if rule.before == Before::NoWord && candidate.is_inside_word() {
-        return MatchOutcome::No;
-    }
     let found = match &rule.shape {
         Shape::Token(body) => candidate.body(body, candidate.after_anchor, candidate.token_start()),
         Shape::After(body) => candidate.body(body, candidate.after_anchor, candidate.after_anchor),
@@ -54,7 +55,14 @@ pub(crate) fn match_rule(rule: &Rule, candidate: Candidate<'_>) -> MatchOutcome 
         Shape::Jwt => candidate.jwt(),
         Shape::UrlPassword => candidate.url_password(),
         Shape::KeyBlock => candidate.key_block(),
+        Shape::Named { min } => candidate.named_value(*min),
+        Shape::Cookie => candidate.cookie(),
+        Shape::BotToken => candidate.bot_token(),
     };
+    let is_doubtful = rule.before == Before::NoWord && candidate.is_inside_word();
+    if is_doubtful && found.is_ok() && !candidate.is_random(&rule.shape) {
+        return MatchOutcome::No;
+    }
     found.map_or_else(|outcome| outcome, MatchOutcome::Mask)
 }
 
@@ -70,7 +78,29 @@ pub(crate) fn literal(candidate: Candidate<'_>) -> MatchOutcome {
 impl Candidate<'_> {
     fn is_inside_word(self) -> bool {
         let before = &self.text[..self.anchor];
-        before.last().is_some_and(|&byte| WORD.has(byte)) && !ends_in_escape(before)
+        before.last().is_some_and(|&byte| WORD.has(byte))
+            && !has_code_at(self.codes, self.anchor)
+            && !ends_in_escape(before)
+    }
+
+    /// Returns whether what follows an anchor is a secret even if a word ends in the anchor.
+    fn is_random(self, shape: &Shape) -> bool {
+        let part = |len: usize| &self.text[self.after_anchor..][..len];
+        match shape {
+            Shape::Token(body) | Shape::After(body) => {
+                let has = |is: fn(&u8) -> bool| part(body.min).iter().any(is);
+                let follows_capital = self.text[self.anchor - 1].is_ascii_uppercase();
+                let is_upper = has(u8::is_ascii_uppercase);
+                let has_two_cases = is_upper && has(u8::is_ascii_lowercase);
+                has(u8::is_ascii_digit) && (has_two_cases || is_upper && !follows_capital)
+            }
+            // The payload is JSON as well.
+            Shape::Jwt => {
+                let head = BASE64_URL.run(&self.text[self.after_anchor..]);
+                self.text[self.after_anchor + head..].starts_with(b".eyJ")
+            }
+            _ => false,
+        }
     }
 
     /// Returns where a mask of the anchor itself begins. A backslash in front makes `\npm_…` a
@@ -87,7 +117,7 @@ impl Candidate<'_> {
     }
 
     /// Returns the span of a body that begins at `from`, masked from `start` on.
-    fn body(self, body: &Body, from: usize, start: usize) -> Result<Span, MatchOutcome> {
+    pub(crate) fn body(self, body: &Body, from: usize, start: usize) -> Result<Span, MatchOutcome> {
         let cap = body.max.map_or(usize::MAX, |max| max + 1);
         let end = from + self.run(body.class, from, cap);
         if end - from < body.min {
@@ -98,7 +128,12 @@ impl Candidate<'_> {
         }
         let ends_here = self.ends_at(end);
         if let Some(max) = body.max {
-            let goes_on = end - from > max || self.text.get(end).is_some_and(|&b| WORD.has(b));
+            let end = end.min(from + max);
+            let goes_on = self.text.get(end).is_some_and(|&b| WORD.has(b));
+            if has_code_at(self.codes, end) {
+                let growth = None;
+                return Ok(Span { start, end, growth });
+            }
             if goes_on {
                 return Err(MatchOutcome::No);
             }
@@ -143,8 +178,17 @@ impl Candidate<'_> {
     fn url_password(self) -> Result<Span, MatchOutcome> {
         let user = self.run(&URL_USER, self.after_anchor, MAX_USER);
         let colon = self.after_anchor + user;
-        if self.text.get(colon) != Some(&b':') {
-            return Err(self.undecided_at(colon));
+        let name = &self.text[self.after_anchor..colon];
+        match self.text.get(colon) {
+            Some(b':') => {}
+            Some(b'@') if is_url_token(name) => {
+                return Ok(Span {
+                    start: self.after_anchor,
+                    end: colon,
+                    growth: None,
+                });
+            }
+            _ => return Err(self.undecided_at(colon)),
         }
         let start = colon + 1;
         let authority_end = start + self.run(&URL_PASSWORD, start, MAX_PASSWORD);
@@ -154,6 +198,12 @@ impl Candidate<'_> {
         let authority = &self.text[start..authority_end];
         let password = authority.iter().rposition(|&byte| byte == b'@');
         match password.map(|len| &authority[..len]) {
+            // A token may be given as the user, with anything or nothing as its password.
+            Some(password) if is_url_token(name) => Ok(Span {
+                start: self.after_anchor,
+                end: start + password.len(),
+                growth: None,
+            }),
             Some(password) if !password.is_empty() && !is_placeholder(password) => Ok(Span {
                 start,
                 end: start + password.len(),
@@ -190,7 +240,7 @@ impl Candidate<'_> {
     }
 
     /// Skips from a name to the value it is given: `=`, `: "`, `\": \"`, ` => '`, or blanks.
-    fn skip_assignment(self) -> Step {
+    fn skip_assignment(self) -> Position {
         let quoted = self.skip_quote(self.after_anchor)?;
         let spaced = self.skip(quoted, is_blank, MAX_SPACES)?;
         let sign = self.skip(spaced, |b| matches!(b, b'=' | b':' | b'>'), 2)?;
@@ -201,14 +251,14 @@ impl Candidate<'_> {
         self.skip_quote(spaced)
     }
 
-    fn skip_quote(self, from: usize) -> Step {
+    pub(crate) fn skip_quote(self, from: usize) -> Position {
         let escapes = self.skip(from, |b| b == b'\\', MAX_ESCAPES)?;
         let quote = self.skip(escapes, |b| matches!(b, b'"' | b'\''), 1)?;
         Ok(if quote > escapes { quote } else { from })
     }
 
     /// Returns the first position from `from` on whose byte is not skipped; it must have arrived.
-    fn skip(self, from: usize, is_skipped: impl Fn(u8) -> bool, max: usize) -> Step {
+    pub(crate) fn skip(self, from: usize, is_skipped: impl Fn(u8) -> bool, max: usize) -> Position {
         let rest = &self.text[from..];
         let len = rest
             .iter()
@@ -221,17 +271,17 @@ impl Candidate<'_> {
         Ok(from + len)
     }
 
-    fn run(self, class: &Class, from: usize, max: usize) -> usize {
+    pub(crate) fn run(self, class: &Class, from: usize, max: usize) -> usize {
         let rest = &self.text[from..];
         class.run(&rest[..rest.len().min(max)])
     }
 
-    fn ends_at(self, at: usize) -> bool {
+    pub(crate) fn ends_at(self, at: usize) -> bool {
         at == self.text.len() && !self.complete
     }
 
     /// Returns no match, unless the rest may still arrive.
-    fn undecided_at(self, at: usize) -> MatchOutcome {
+    pub(crate) fn undecided_at(self, at: usize) -> MatchOutcome {
         if self.ends_at(at) {
             MatchOutcome::Undecided
         } else {
@@ -240,12 +290,20 @@ impl Candidate<'_> {
     }
 }
 
-fn is_blank(byte: u8) -> bool {
+pub(crate) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
+/// Returns whether the user of a URL is a token rather than a name.
+fn is_url_token(user: &[u8]) -> bool {
+    user.len() >= MIN_URL_TOKEN
+        && DOTTED.run(user) == user.len()
+        && user.iter().any(u8::is_ascii_digit)
+        && user.iter().any(u8::is_ascii_alphabetic)
+}
+
 /// `${PASS}`, `{password}`, `$PASS`: names of passwords, not passwords.
-fn is_placeholder(password: &[u8]) -> bool {
+pub(crate) fn is_placeholder(password: &[u8]) -> bool {
     match password {
         [b'$', b'{' | b'(', ..] | [b'{', ..] => true,
         [b'$', name @ ..] => name

@@ -23,7 +23,8 @@ pub(crate) struct Rule {
 pub(crate) enum Before {
     /// The anchor says enough by itself.
     Anything,
-    /// The anchor could be the end of a word (`risk-`) or a piece of base64.
+    /// The anchor could be the end of a word (`risk-`) or a piece of base64. After a word, only
+    /// what looks random is a secret.
     NoWord,
 }
 
@@ -44,6 +45,20 @@ pub(crate) enum Shape {
     UrlPassword,
     /// The beginning of a private key in PEM form.
     KeyBlock,
+    /// The anchor is a name; the secret is what it is set to, if that looks like a value of at
+    /// least `min` bytes rather than like code or prose.
+    Named { min: usize },
+    /// A header's name, then cookies.
+    Cookie,
+    /// Between the number of a bot and its secret.
+    BotToken,
+}
+
+impl Rule {
+    /// Returns whether only a name gives the secret away, not its own form.
+    pub(crate) fn is_general(&self) -> bool {
+        matches!(self.shape, Shape::Named { .. })
+    }
 }
 
 /// What a secret consists of.
@@ -127,6 +142,14 @@ pub(crate) const SCHEME: Class = Class::of(b"A-Za-z");
 /// ASCII are in: a password may have an umlaut.
 pub(crate) const URL_USER: Class = Class::of(b"!$%&(-.0-9;=A-Z^-_a-z{-~\x80-\xff");
 pub(crate) const URL_PASSWORD: Class = Class::of(b"!$%&(-.0-9:;=@A-Z^-_a-z{-~\x80-\xff");
+/// What a quoted value consists of: everything visible but quotes and backslashes.
+pub(crate) const QUOTED: Class = Class::of(b"!#-&(-[]-_a-~\x80-\xff");
+/// What a value without quotes consists of: also nothing that separates values or is code.
+pub(crate) const BARE: Class = Class::of(b"!#-%*+./0-:=?@A-Z^-_a-z~\x80-\xff-");
+pub(crate) const COOKIE: Class = Class::of(b"!#-&(-+./0-:=-[]-_a-~-");
+/// Several cookies, with what separates them.
+pub(crate) const COOKIES: Class = Class::of(b" !#-&(-+./0-[]-_a-~-");
+pub(crate) const COOKIE_NAME: Class = Class::of(b"A-Za-z0-9_.-");
 pub(crate) const KEY_HEADER: Class = Class::of(b"A-Z0-9 ");
 
 impl Class {
@@ -191,6 +214,11 @@ mod tests {
             &URL_USER,
             &URL_PASSWORD,
             &KEY_HEADER,
+            &QUOTED,
+            &BARE,
+            &COOKIE,
+            &COOKIES,
+            &COOKIE_NAME,
         ];
         for class in all {
             assert!(b"\n\r\"\\\x1b".iter().all(|&b| !class.has(b)), "{class:?}");

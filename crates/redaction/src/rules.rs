@@ -2,7 +2,9 @@
 
 use crate::rule::Before::{Anything, NoWord};
 use crate::rule::Needs::{Digit, Mix};
-use crate::rule::Shape::{After, Assigned, Authorization, Jwt, KeyBlock, Token, UrlPassword};
+use crate::rule::Shape::{
+    After, Assigned, Authorization, BotToken, Cookie, Jwt, KeyBlock, Named, Token, UrlPassword,
+};
 use crate::rule::{
     ALNUM, BASE64, BASE64_URL, Body, DOTTED, HEX, PATH, Rule, SLACK, TOKEN68, UPPER, WORD,
 };
@@ -20,10 +22,10 @@ pub(crate) const RULES: &[Rule] = &[
         name: "openai-key", anchors: &["sk-proj-", "sk-svcacct-", "sk-admin-"], before: NoWord,
         shape: Token(Body::open(&BASE64_URL, 20).needing(Mix)),
         masks: &["key «sk-proj-{alnum:60}_{alnum:60}»!", "'«sk-svcacct-{alnum:40}»'"],
-        keeps: &["risk-proj-{alnum:40}", "sk-proj-name", "sk-admin-panel-of-the-second-floor"],
+        keeps: &["risk-proj-{hex:40}", "sk-proj-name", "sk-admin-panel-of-the-second-floor"],
     },
     Rule {
-        name: "openrouter-key", anchors: &["sk-or-v1-"], before: NoWord,
+        name: "openrouter-key", anchors: &["sk-or-v1-"], before: Anything,
         shape: Token(Body::open(&HEX, 32)),
         masks: &["«sk-or-v1-{hex:64}»"],
         keeps: &["sk-or-v1-models"],
@@ -32,19 +34,25 @@ pub(crate) const RULES: &[Rule] = &[
         name: "api-key", anchors: &["sk-"], before: NoWord,
         shape: Token(Body::open(&ALNUM, 32).needing(Mix)),
         masks: &["OPENAI_API_KEY=«sk-{alnum:48}»", "(«sk-{hex:32}»)", "\u{1b}[31m«sk-{alnum:48}»\u{1b}[0m"],
-        keeps: &["sk-learn", "task-{hex:40}", "disk-{alnum:48}", "sk-scikit-learn-contrib", "sk-abcdefghijklmnopqrstuvwxyzabcdefghij"],
+        keeps: &["sk-learn", "task-{hex:40}", "sk-scikit-learn-contrib", "sk-abcdefghijklmnopqrstuvwxyzabcdefghij"],
     },
     Rule {
         name: "google-key", anchors: &["AIza"], before: NoWord,
         shape: Token(Body::exact(&BASE64_URL, 35)),
-        masks: &["?key=«AIza{alnum:35}»&x=1"],
-        keeps: &["AIza{alnum:20}", "xAIza{alnum:35}", "AIza{alnum:60}"],
+        masks: &["?key=«AIza{alnum:35}»&x=1", "x«AIza{alnum:35}»", "\u{1b}[32m«AIza{alnum:35}»\u{1b}[0mx"],
+        keeps: &["AIza{alnum:20}", "AIza{alnum:60}"],
     },
     Rule {
         name: "google-oauth", anchors: &["ya29.", "GOCSPX-"], before: NoWord,
         shape: Token(Body::open(&DOTTED, 24)),
         masks: &["«ya29.{alnum:60}»", "\"client\":\"«GOCSPX-{alnum:28}»\""],
         keeps: &["ya29.txt"],
+    },
+    Rule {
+        name: "google-refresh-token", anchors: &["1//0"], before: NoWord,
+        shape: Token(Body::open(&BASE64_URL, 30).needing(Mix)),
+        masks: &["\"refresh\":\"«1//0{alnum:40}-{alnum:55}»\"", "(«1//0g{alnum:40}»)"],
+        keeps: &["https://h/v1//0", "1//0 is not a number", "a1//0-not-a-token-but-a-path-with-words"],
     },
     Rule {
         name: "groq-key", anchors: &["gsk_"], before: NoWord,
@@ -74,13 +82,13 @@ pub(crate) const RULES: &[Rule] = &[
         name: "replicate-token", anchors: &["r8_"], before: NoWord,
         shape: Token(Body::exact(&ALNUM, 37)),
         masks: &["«r8_{alnum:37}»"],
-        keeps: &["r8_unorm", "gfx_r8_{alnum:37}"],
+        keeps: &["r8_unorm", "gfx_r8_{hex:37}"],
     },
     Rule {
         name: "huggingface-token", anchors: &["hf_", "api_org_"], before: NoWord,
         shape: Token(Body::exact(&ALNUM, 34).needing(Mix)),
         masks: &["HF_TOKEN=«hf_{alnum:34}»"],
-        keeps: &["hf_hub_download", "hf_{alnum:12}", "elf_hf_{alnum:34}"],
+        keeps: &["hf_hub_download", "hf_{alnum:12}", "elf_hf_{hex:34}"],
     },
     Rule {
         name: "langsmith-key", anchors: &["lsv2_pt_", "lsv2_sk_"], before: NoWord,
@@ -93,7 +101,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         name: "aws-key-id", anchors: &["AKIA", "ASIA", "ABIA", "ACCA"], before: NoWord,
         shape: Token(Body::exact(&UPPER, 16)),
-        masks: &["aws_access_key_id = «AKIA{upper:16}»", "\\n«ASIA{upper:16}»\\n"],
+        masks: &["aws_access_key_id = «AKIA{upper:16}»", "id«AKIA{upper:16}»", "\\n«ASIA{upper:16}»\\n"],
         keeps: &["ASIAN", "EURASIA{upper:16}", "AKIA{upper:30}", "AKIA{upper:8}"],
     },
     Rule {
@@ -129,16 +137,16 @@ pub(crate) const RULES: &[Rule] = &[
         keeps: &["dop_v1_token", "dop_v1_{hex:40}"],
     },
     Rule {
-        name: "databricks-token", anchors: &["dapi"], before: NoWord,
+        name: "databricks-token", anchors: &["dapi"], before: Anything,
         shape: Token(Body::exact(&HEX, 32)),
-        masks: &["token: «dapi{hex:32}»"],
-        keeps: &["dapifier", "webdapi{hex:32}"],
+        masks: &["token: «dapi{hex:32}»", "x«dapi{hex:32}»"],
+        keeps: &["dapifier", "dapi{hex:40}"],
     },
     Rule {
         name: "vault-token", anchors: &["hvs.", "hvb."], before: NoWord,
         shape: Token(Body::open(&BASE64_URL, 24).needing(Mix)),
         masks: &["«hvs.{alnum:90}»"],
-        keeps: &["hvs.rs", "archvs.{alnum:90}"],
+        keeps: &["hvs.rs", "archvs.{hex:90}"],
     },
     Rule {
         name: "fly-token", anchors: &["fm2_", "fo1_"], before: NoWord,
@@ -169,7 +177,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         name: "github-token", anchors: &["ghp_", "gho_", "ghu_", "ghr_"], before: NoWord,
         shape: Token(Body::open(&ALNUM, 36)),
-        masks: &["«ghp_{alnum:36}»", "https://«gho_{alnum:36}»@github.com/a/b", "\\t«ghu_{alnum:36}»"],
+        masks: &["«ghp_{alnum:36}»", "token«ghp_{alnum:36}»", "https://«gho_{alnum:36}»@github.com/a/b", "\\t«ghu_{alnum:36}»"],
         keeps: &["ghp_import", "ghp_{alnum:20}"],
     },
     Rule {
@@ -205,7 +213,7 @@ pub(crate) const RULES: &[Rule] = &[
         keeps: &["pypi-AgEIc"],
     },
     Rule {
-        name: "rubygems-key", anchors: &["rubygems_"], before: NoWord,
+        name: "rubygems-key", anchors: &["rubygems_"], before: Anything,
         shape: Token(Body::exact(&HEX, 48)),
         masks: &["«rubygems_{hex:48}»"],
         keeps: &["rubygems_version"],
@@ -232,10 +240,36 @@ pub(crate) const RULES: &[Rule] = &[
         keeps: &["https://hooks.slack.com/services/T000/B000/XXX"],
     },
     Rule {
+        name: "discord-webhook", anchors: &[
+            "discord.com/api/webhooks/", "discord.com/api/v6/webhooks/", "discord.com/api/v7/webhooks/",
+            "discord.com/api/v8/webhooks/", "discord.com/api/v9/webhooks/", "discord.com/api/v10/webhooks/",
+            "discordapp.com/api/webhooks/", "discordapp.com/api/v6/webhooks/", "discordapp.com/api/v7/webhooks/",
+            "discordapp.com/api/v8/webhooks/", "discordapp.com/api/v9/webhooks/", "discordapp.com/api/v10/webhooks/",
+        ], before: Anything,
+        shape: After(Body::open(&PATH, 40).needing(Digit)),
+        masks: &[
+            "curl https://discord.com/api/webhooks/«123456789012345678/{alnum:68}» -d x",
+            "\"https://discordapp.com/api/v10/webhooks/«1234567890123456789/{alnum:34}_-{alnum:32}»\"",
+        ],
+        keeps: &["https://discord.com/api/webhooks/123456789012345678", "https://discord.com/api/v10/users/@me/guilds"],
+    },
+    Rule {
+        name: "telegram-token", anchors: &[
+            ":AA", ":AB", ":AC", ":AD", ":AE", ":AF", ":AG", ":AH", ":AI", ":AJ", ":AK", ":AL", ":AM", ":AN", ":AO",
+            ":AP", ":AQ", ":AR", ":AS", ":AT", ":AU", ":AV", ":AW", ":AX", ":AY", ":AZ", ":Aa", ":Ab", ":Ac", ":Ad",
+            ":Ae", ":Af", ":Ag", ":Ah", ":Ai", ":Aj", ":Ak", ":Al", ":Am", ":An", ":Ao", ":Ap", ":Aq", ":Ar", ":As",
+            ":At", ":Au", ":Av", ":Aw", ":Ax", ":Ay", ":Az", ":A0", ":A1", ":A2", ":A3", ":A4", ":A5", ":A6", ":A7",
+            ":A8", ":A9", ":A_", ":A-",
+        ], before: Anything,
+        shape: BotToken,
+        masks: &["TELEGRAM=123456789:«AA{alnum:33}»", "https://api.telegram.org/bot7654321098:«AAF-{alnum:31}»/getMe"],
+        keeps: &["12:AA{alnum:33}", "123456789:AA{alnum:40}", "at 20240101:ABC", "123456789:AA{alnum:20}"],
+    },
+    Rule {
         name: "stripe-key", anchors: &["sk_live_", "rk_live_", "sk_test_", "rk_test_"], before: NoWord,
         shape: Token(Body::open(&ALNUM, 16).needing(Mix)),
         masks: &["«sk_live_{alnum:24}»", "«rk_live_{alnum:99}»"],
-        keeps: &["task_test_{alnum:24}", "sk_test_fixture"],
+        keeps: &["task_test_{hex:24}", "sk_test_fixture"],
     },
     Rule {
         name: "webhook-secret", anchors: &["whsec_"], before: NoWord,
@@ -247,7 +281,7 @@ pub(crate) const RULES: &[Rule] = &[
         name: "sendgrid-key", anchors: &["SG."], before: NoWord,
         shape: Token(Body::exact(&DOTTED, 66).needing(Mix)),
         masks: &["«SG.{alnum:22}.{alnum:43}»"],
-        keeps: &["SG.component.name", "MSG.{alnum:22}.{alnum:43}"],
+        keeps: &["SG.component.name", "MSG.{hex:22}.{hex:43}"],
     },
     Rule {
         name: "twilio-key", anchors: &[
@@ -258,7 +292,7 @@ pub(crate) const RULES: &[Rule] = &[
         keeps: &["TASK{hex:32}", "SKIPPED", "SK{hex:40}"],
     },
     Rule {
-        name: "shopify-token", anchors: &["shpat_", "shpss_", "shpca_", "shppa_"], before: NoWord,
+        name: "shopify-token", anchors: &["shpat_", "shpss_", "shpca_", "shppa_"], before: Anything,
         shape: Token(Body::exact(&HEX, 32)),
         masks: &["«shpat_{hex:32}»"],
         keeps: &["shpat_token"],
@@ -322,7 +356,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         name: "jwt", anchors: &["eyJ"], before: NoWord,
         shape: Jwt,
-        masks: &["token=«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.{alnum:43}»;", "\"«eyJ{alnum:30}..{alnum:16}.{alnum:80}.{alnum:22}»\""],
+        masks: &["token=«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.{alnum:43}»;", "x«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.{alnum:43}»", "\"«eyJ{alnum:30}..{alnum:16}.{alnum:80}.{alnum:22}»\""],
         keeps: &["eyJ{alnum:40}", "base64,eyJ{alnum:300}==", "eyJ{alnum:20}.js", "keyJ{alnum:40}.{alnum:40}"],
     },
     Rule {
@@ -360,14 +394,68 @@ pub(crate) const RULES: &[Rule] = &[
         keeps: &["access_token: string", "refresh_token = self.refresh_tokens_of_user", "client_secret=${SECRET}"],
     },
     Rule {
+        name: "cookie", anchors: &["Cookie", "cookie", "COOKIE"], before: Anything,
+        shape: Cookie,
+        masks: &[
+            "< Set-Cookie: session=«{hex:32}»; Path=/; HttpOnly", "curl -H 'Cookie: theme=«dark; sid={alnum:24}»' x",
+            "\"set-cookie\": [\"sid=«s%3A{alnum:30}»; Path=/\"]", "{\\\"cookie\\\":\\\"id=«{alnum:20}»\\\"}",
+            "> cookie: _ga=«GA1.2.1; auth={alnum:20}»",
+        ],
+        keeps: &[
+            "Cookie: <name>=<value>", "Set-Cookie: a=; Max-Age=0", "cookie: required", "Set-Cookie: ${NAME}=${VALUE}",
+            "cookie = parse(header)", "cookies: {a: 1}", "document.cookie: string", "Set-Cookie: sid=${SID}",
+        ],
+    },
+    Rule {
+        name: "password", anchors: &[
+            "password", "Password", "PASSWORD", "passwd", "Passwd", "PASSWD", "passphrase", "Passphrase", "PASSPHRASE",
+            "pwd", "Pwd", "PWD",
+        ], before: Anything,
+        shape: Named { min: 6 },
+        masks: &[
+            "password=«hunter2»", "POST /login?user=bob&password=«hunter2!»&next=/", "{\"password\":\"«hunter2»\",\"x\":1}",
+            "\"password\": \"«Tr0ub4dor&3»\"", "DB_PASSWORD=«s3cr3tvalue»", "  password: «h4rd-to-guess»\n",
+            "{\\\"password\\\":\\\"«hunter2»\\\"}", "psql --password «s3cr3tvalue» -h db", "--db-password=«s3cr3tvalue»",
+            "Server=db;Uid=app;Pwd=«s3cr3tvalue»;", "password = '«correcthorsebattery»'", "params['password'] = '«hunter2»'",
+            "'passwd' => '«p@ssW0rd»',", "PGPASSWORD=«a7b8c9d0» psql", "userPassword: «Summer2024!»",
+        ],
+        keeps: &[
+            "password=password", "password = request.form['password']", "password: str", "password=self.password1",
+            "\"password\": \"string\"", "password: 'Password is required'", "password: \"required|min:8\"", "password=None",
+            "password = hash_password2(pw)", "login(user=u1, password=pw1234)", "Password: ", "password=${DB_PASSWORD1}",
+            "password: <your password>", "if password == 'hunter2':", "\"generate-password\": \"^1.7.0\"", "password: uint256",
+            "password: at least 8 characters", "PWD=/srv/user1/project2", "password: '[FILTERED]'", "password=********",
+            "\"password\": 12345678,", "password: 32-character string", "password::v1::hash", "the password of user1",
+            "autocomplete=\"current-password\"", "password: 'Passwort'", "{\"password\":[\"too short\"]}", "password=$PASSWORD1",
+        ],
+    },
+    Rule {
+        name: "api-key", anchors: &[
+            "api_key", "apikey", "apiKey", "ApiKey", "APIKey", "API_KEY", "APIKEY", "secret_key", "secretKey", "SECRET_KEY",
+            "access_key", "accessKey", "ACCESS_KEY", "auth_token", "authToken", "AUTH_TOKEN", "api_token", "apiToken",
+            "API_TOKEN", "api_secret", "apiSecret", "API_SECRET", "SECRET_KEY_BASE", "secret_key_base",
+        ], before: Anything,
+        shape: Named { min: 8 },
+        masks: &[
+            "api_key: «abc123def456»", "?api_key=«{hex:32}»&x=1", "\"apiKey\": \"«{alnum:24}»\"", "SECRET_KEY='«django-insecure-{alnum:30}»'",
+            "//registry.example.org/:_authToken=«{alnum:30}»", "WEATHER_API_KEY=«{alnum:20}»", "--api_key «{alnum:20}»",
+        ],
+        keeps: &[
+            "api_key: string", "api_key=config.api_key2", "apiKey: process.env.API_KEY1", "api_key = \"YOUR_API_KEY_1\"",
+            "API_KEY=DEFAULT_KEY_2", "auth_token: 64-character hex", "secret_key=get_key1()", "api_key: \"short\"",
+        ],
+    },
+    Rule {
         name: "url-password", anchors: &["://", ":\\/\\/", ":\\\\/\\\\/"], before: Anything,
         shape: UrlPassword,
         masks: &[
             "postgres://app:«s3cret»@db:5432/app", "redis://:«p@ss:word»@host", "\"https:\\/\\/u:«pw»@h\\/\"",
-            "amqp://guest:«guest»@localhost",
+            "amqp://guest:«guest»@localhost", "https://«{alnum:24}»@git.example.org/a.git", "https://«{hex:40}:x-oauth-basic»@h/a",
+            "https://«{hex:40}:»@h/a",
         ],
         keeps: &[
-            "http://localhost:8080/a@b", "https://example.com/x:y@z", "ssh://git@github.com", "http://[::1]:80/",
+            "https://some-organization@dev.example.org/x", "https://registry.example.org/@scope/name-1234567890123456",
+            "https://u1@h", "https://${ACCESS_TOKEN_NUMBER_1}@h", "http://localhost:8080/a@b", "https://example.com/x:y@z", "ssh://git@github.com", "http://[::1]:80/",
             "postgres://u:${PASS}@h", "mysql://u:<password>@h", "http://h:80 a@b", "https://u:{pw}@h", "x://u:@h",
             "http://h:3000?mail=a@b", "https://u:$DB_PASS@h",
         ],

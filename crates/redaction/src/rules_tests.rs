@@ -112,6 +112,35 @@ fn a_secret_cut_anywhere_is_masked_all_the_same() {
     }
 }
 
+/// Inserts a colour code into the secret of an example.
+fn coloured(example: &str, code: &str, at: usize) -> Option<String> {
+    let text = filled(example);
+    let (before, rest) = text.split_once('«')?;
+    let (secret, after) = rest.split_once('»')?;
+    let is_inside = at > 0 && at < secret.len() && secret.is_char_boundary(at);
+    is_inside.then(|| {
+        let (first, last) = secret.split_at(at);
+        format!("{before}{first}{code}{last}{after}")
+    })
+}
+
+#[test]
+fn a_secret_that_changes_its_colour_is_masked_and_the_colour_follows() {
+    let masks = Masks::built_in();
+    for (rule, example) in examples() {
+        for code in ["\u{1b}[31m", "\u{1b}[K", "\\u001b[0m"] {
+            for at in [1, 3, 7, 12, 20] {
+                let Some(text) = coloured(example, code, at) else {
+                    continue;
+                };
+                let mask = format!("***{}***", rule.name);
+                let expected = masked(rule, example).replace(&mask, &format!("{mask}{code}"));
+                assert_eq!(masks.mask(&text), expected, "{text:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn masking_twice_changes_nothing_more() {
     let masks = Masks::built_in();

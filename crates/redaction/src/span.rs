@@ -75,19 +75,19 @@ pub(crate) struct KeyBlock {
     material_run: usize,
     has_material: bool,
     other_lines: u8,
-    ending: Ending,
+    ending: EndMarker,
 }
 
 /// How much of `-----END …-----` has been seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
+enum EndMarker {
     Dashes(u8),
     Word(u8),
     Name,
     LastDashes(u8),
 }
 
-enum Step {
+enum Advance {
     Continue,
     /// The block ends before this byte.
     Before,
@@ -105,7 +105,7 @@ impl KeyBlock {
             material_run: 0,
             has_material: false,
             other_lines: 0,
-            ending: Ending::Dashes(0),
+            ending: EndMarker::Dashes(0),
         }
     }
 
@@ -113,49 +113,49 @@ impl KeyBlock {
     pub(crate) fn follow(&mut self, bytes: &[u8]) -> (usize, bool) {
         for (at, &byte) in bytes.iter().enumerate() {
             match self.step(byte) {
-                Step::Continue => {}
-                Step::Before => return (at, true),
-                Step::After => return (at + 1, true),
+                Advance::Continue => {}
+                Advance::Before => return (at, true),
+                Advance::After => return (at + 1, true),
             }
         }
         (bytes.len(), false)
     }
 
-    fn step(&mut self, byte: u8) -> Step {
+    fn step(&mut self, byte: u8) -> Advance {
         self.seen += 1;
         if self.seen > MAX_BLOCK || self.leaves_json(byte) {
-            return Step::Before;
+            return Advance::Before;
         }
         if self.escaped {
             self.escaped = false;
-            return Step::Continue;
+            return Advance::Continue;
         }
         if matches!(byte, b'\n' | b'\r' | b'\\') {
             return self.end_line(byte);
         }
         self.count(byte);
         if self.is_end_marker(byte) {
-            return Step::After;
+            return Advance::After;
         }
-        Step::Continue
+        Advance::Continue
     }
 
     fn leaves_json(&self, byte: u8) -> bool {
         self.in_json && (byte == b'\n' || byte == b'"' && !self.escaped)
     }
 
-    fn end_line(&mut self, byte: u8) -> Step {
+    fn end_line(&mut self, byte: u8) -> Advance {
         let was_empty = self.line_len == 0;
-        let named = matches!(self.ending, Ending::Name | Ending::LastDashes(_));
+        let named = matches!(self.ending, EndMarker::Name | EndMarker::LastDashes(_));
         if named || !was_empty && self.is_over() {
-            return Step::Before;
+            return Advance::Before;
         }
         self.escaped = byte == b'\\';
         self.line_len = 0;
         self.material_run = 0;
         self.has_material = false;
-        self.ending = Ending::Dashes(0);
-        Step::Continue
+        self.ending = EndMarker::Dashes(0);
+        Advance::Continue
     }
 
     fn is_over(&mut self) -> bool {
@@ -180,16 +180,16 @@ impl KeyBlock {
     fn is_end_marker(&mut self, byte: u8) -> bool {
         let dash = byte == b'-';
         self.ending = match self.ending {
-            Ending::Dashes(n) if dash => Ending::Dashes((n + 1).min(DASHES)),
-            Ending::Dashes(DASHES) if byte == b'E' => Ending::Word(1),
-            Ending::Word(1) if byte == b'N' => Ending::Word(2),
-            Ending::Word(2) if byte == b'D' => Ending::Name,
-            Ending::Dashes(_) | Ending::Word(_) => Ending::Dashes(u8::from(dash)),
-            Ending::Name if dash => Ending::LastDashes(1),
-            Ending::LastDashes(n) if dash => Ending::LastDashes(n + 1),
-            Ending::Name | Ending::LastDashes(_) => Ending::Name,
+            EndMarker::Dashes(n) if dash => EndMarker::Dashes((n + 1).min(DASHES)),
+            EndMarker::Dashes(DASHES) if byte == b'E' => EndMarker::Word(1),
+            EndMarker::Word(1) if byte == b'N' => EndMarker::Word(2),
+            EndMarker::Word(2) if byte == b'D' => EndMarker::Name,
+            EndMarker::Dashes(_) | EndMarker::Word(_) => EndMarker::Dashes(u8::from(dash)),
+            EndMarker::Name if dash => EndMarker::LastDashes(1),
+            EndMarker::LastDashes(n) if dash => EndMarker::LastDashes(n + 1),
+            EndMarker::Name | EndMarker::LastDashes(_) => EndMarker::Name,
         };
-        self.ending == Ending::LastDashes(DASHES)
+        self.ending == EndMarker::LastDashes(DASHES)
     }
 }
 

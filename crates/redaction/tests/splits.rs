@@ -10,7 +10,20 @@ use regreen_redaction::Masks;
 const VALUES: [&str; 3] = ["sk-short1", "nnnnnnnn", "://user:"];
 
 /// Pieces that secrets, near misses and their surroundings are made of.
-const PIECES: [&str; 34] = [
+const PIECES: &[&str] = &[
+    "password",
+    "api_key",
+    "Cookie: a=",
+    "; ",
+    "hunter2",
+    "123456789",
+    ":AA",
+    "1//0",
+    "discord.com/api/webhooks/",
+    "\u{1b}[",
+    "0m",
+    "\\u001b[1m",
+    "\\u00",
     "sk-ant-",
     "sk-",
     "sk-short1",
@@ -47,13 +60,15 @@ const PIECES: [&str; 34] = [
     "\u{1b}[31m",
 ];
 
+const COLOURS: &[&str] = &["\u{1b}[1;31m", "\u{1b}[K"];
+
 fn masks() -> &'static Masks {
     static MASKS: LazyLock<Masks> = LazyLock::new(|| Masks::new(VALUES));
     &MASKS
 }
 
 fn text() -> impl Strategy<Value = String> {
-    vec(select(&PIECES[..]), 0..40).prop_map(|pieces| pieces.concat())
+    vec(select(PIECES), 0..40).prop_map(|pieces| pieces.concat())
 }
 
 fn mask_cut(masks: &Masks, text: &[u8], cuts: &[usize]) -> Vec<u8> {
@@ -94,6 +109,27 @@ proptest! {
         prop_assert!(!masked.contains("sk-short1"));
         // The letter behind a backslash stays, for it may be an escape; the rest does not.
         prop_assert!(!masked.contains("nnnnnnnn"), "{}", masked);
+    }
+
+    #[test]
+    fn colours_hide_no_value(text in text(), colours in vec((any::<Index>(), select(COLOURS)), 1..5)) {
+        let mut coloured = format!("{text} sk-short1");
+        for (at, code) in colours {
+            let at = at.index(coloured.len() + 1);
+            if coloured.is_char_boundary(at) {
+                coloured.insert_str(at, code);
+            }
+        }
+        let masked = masks().mask(&coloured);
+        let plain = masked.replace(COLOURS[0], "").replace(COLOURS[1], "");
+        prop_assume!(!COLOURS.iter().any(|code| plain.contains(code)));
+        prop_assert!(!plain.contains("sk-short1"), "{:?}", masked);
+    }
+
+    #[test]
+    fn colours_of_texts_without_secrets_stay(pieces in vec(select(&["a", " ", "\n", "\u{1b}[31m", "\u{1b}[0m", "\u{1b}[K", "\\u001b[1m"][..]), 0..80)) {
+        let text = pieces.concat();
+        prop_assert_eq!(masks().mask(&text), text);
     }
 
     #[test]
@@ -150,6 +186,10 @@ fn a_stream_of_near_misses_holds_only_a_few_kilobytes_back() {
         "Authorization: ",
         "-----BEGIN ",
         "SG.",
+        "password: ",
+        "password=\"a1",
+        "Cookie: a",
+        "1//0",
     ] {
         let (mut out, mut filter, mut fed) = (Vec::new(), masks.filter(), 0);
         for _ in 0..20_000 {

@@ -6,7 +6,17 @@ use crate::actions::{self, set_aside};
 use crate::context::RepairContext;
 use crate::inspect::{Proposal, propose};
 use crate::interrupted;
-use crate::plan::{RepairPlan, ToolRunner};
+use crate::plan::{Action, RepairPlan, ToolRunner};
+use crate::programs::{ProgramRecord, ProgramStamps};
+
+/// A repair that was applied, or not.
+#[derive(Debug)]
+pub struct AppliedRepair {
+    /// The result.
+    pub result: RepairResult,
+    /// The programs that it installed.
+    pub programs: ProgramRecord,
+}
 
 /// Applies a planned repair if the workspace still calls for it. `agreed` means that a person
 /// has consented to a repair that requires it.
@@ -16,16 +26,40 @@ pub fn apply_repair(
     planned: &PlannedRepair,
     agreed: bool,
     runner: &mut dyn ToolRunner,
-) -> RepairResult {
+) -> AppliedRepair {
+    let before = ProgramStamps::of(context.root);
     let applied = confirm(context, failure, planned, agreed)
         .and_then(|plan| apply(context, &plan, runner).map(|()| plan));
     match applied {
-        Ok(plan) => RepairResult::Done {
-            did: plan.does,
-            environment: plan.environment,
+        Ok(plan) => AppliedRepair {
+            programs: trusted(context, &plan, &before),
+            result: RepairResult::Done {
+                did: plan.does,
+                environment: plan.environment,
+            },
         },
-        Err(why) => RepairResult::Failed { why },
+        Err(why) => AppliedRepair {
+            programs: ProgramRecord::default(),
+            result: RepairResult::Failed { why },
+        },
     }
+}
+
+/// Returns the programs that the repair wrote, and the one that a person was asked about. Consent
+/// to a repair is not consent to whatever else the agent has put beside them.
+fn trusted(
+    context: &RepairContext<'_>,
+    plan: &RepairPlan,
+    before: &ProgramStamps,
+) -> ProgramRecord {
+    let mut programs = match &plan.action {
+        Action::RunTools(_) => before.written_since(context.root),
+        _ => ProgramRecord::default(),
+    };
+    if let Some((folder, name)) = &plan.questioned {
+        programs.add(ProgramRecord::of_program(context.root, folder, name));
+    }
+    programs
 }
 
 /// Inspects again: the plan must be the same, and allowed.

@@ -1,4 +1,4 @@
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -6,6 +6,8 @@ use regreen_workspace::{Programs, RealDisk, RelPath};
 
 use crate::ManifestSnapshot;
 use crate::folder::locate;
+use crate::plan::{ToolCall, ToolQuery};
+use crate::programs::{ProgramRecord, launcher_folder};
 
 /// Everything that an inspection may use.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +16,12 @@ pub struct RepairContext<'a> {
     pub root: &'a Path,
     /// The manifests as they were when the run started.
     pub manifests: &'a ManifestSnapshot,
+    /// The programs of the workspace that may be used.
+    pub programs: &'a ProgramRecord,
+    /// The folder for launchers of these programs, relative to the root.
+    pub launchers: &'a Path,
+    /// Answers what the user's own configuration says.
+    pub query: &'a dyn ToolQuery,
     /// The end of the failing command's output.
     pub output: &'a str,
     /// The commands of the task itself, as a shell would read them.
@@ -39,13 +47,33 @@ impl RepairContext<'_> {
         set.map_or(self.path, |(_, value)| OsStr::new(value))
     }
 
+    /// Returns the folder that PATH gets for a folder with programs of the workspace.
+    pub(crate) fn launchers_of(&self, folder: &str) -> PathBuf {
+        launcher_folder(self.root, self.launchers, folder)
+    }
+
     /// Finds a program outside the workspace: one inside may have been created during the run.
     pub(crate) fn tool(&self, name: &str) -> Option<PathBuf> {
-        let outside: Vec<PathBuf> = std::env::split_paths(self.current_path())
-            .filter(|folder| folder.is_absolute() && !self.has(folder))
-            .collect();
-        let path = std::env::join_paths(outside).ok()?;
-        Programs::new(&path, self.root).find(&RealDisk, name)
+        Programs::new(&self.outside_path()?, self.root).find(&RealDisk, name)
+    }
+
+    /// Returns the current PATH without the folders of the workspace.
+    fn outside_path(&self) -> Option<OsString> {
+        let folders = std::env::split_paths(self.current_path());
+        let outside = folders.filter(|folder| folder.is_absolute() && !self.has(folder));
+        std::env::join_paths(outside).ok()
+    }
+
+    /// Asks a program outside the workspace, none of which takes part in it.
+    pub(crate) fn ask(&self, argv: &[&str], unset: &[&str]) -> Option<String> {
+        let (program, args) = argv.split_first()?;
+        let tool = self.tool(program)?.into_os_string();
+        let args = args.iter().map(OsString::from);
+        let mut call = ToolCall::new(std::iter::once(tool).chain(args));
+        call.environment.push(("PATH".into(), self.outside_path()));
+        let unset = unset.iter().map(|name| ((*name).into(), None));
+        call.environment.extend(unset);
+        self.query.ask(&call)
     }
 
     /// Returns whether a path is in the workspace, with symlinks resolved.
@@ -91,6 +119,15 @@ impl RepairContext<'_> {
 pub(crate) mod tests {
     use super::*;
 
+    #[derive(Debug)]
+    struct NoAnswers;
+
+    impl ToolQuery for NoAnswers {
+        fn ask(&self, _call: &ToolCall) -> Option<String> {
+            None
+        }
+    }
+
     /// Runs a test in an empty workspace.
     pub(crate) fn with_context(test: impl FnOnce(&RepairContext<'_>)) {
         let root = tempfile::tempdir().unwrap();
@@ -99,6 +136,9 @@ pub(crate) mod tests {
         test(&RepairContext {
             root: &root_path,
             manifests: &manifests,
+            programs: &ProgramRecord::default(),
+            launchers: Path::new(".regreen/bin"),
+            query: &NoAnswers,
             output: "",
             commands: &[],
             environment: &[],

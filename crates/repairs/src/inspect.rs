@@ -71,6 +71,18 @@ impl Proposal {
         }
     }
 
+    /// Allows a plan, or asks if there is a doubt about a program: consent is then to that one.
+    pub(crate) fn allowed_unless_doubtful(
+        doubt: Option<String>,
+        (folder, program): (&str, &str),
+        plan: RepairPlan,
+    ) -> Self {
+        match doubt {
+            Some(why) => Self::Ask(plan.questioning(folder, program), why),
+            None => Self::Allowed(plan),
+        }
+    }
+
     /// Asks for something that only a person can provide or do.
     pub(crate) fn for_person(what: &str, why: impl Into<String>) -> Self {
         let recorded = RepairAction::Ask {

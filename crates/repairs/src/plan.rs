@@ -1,6 +1,7 @@
 //! A repair with all its details, and the programs that it runs.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ pub(crate) struct RepairPlan {
     pub(crate) action: Action,
     /// Variables for later processes of the run.
     pub(crate) environment: Vec<(String, String)>,
+    /// The program that a person is asked about, as its folder and name.
+    pub(crate) questioned: Option<(String, String)>,
 }
 
 /// The action itself, with values found in the workspace.
@@ -78,11 +81,17 @@ impl RepairPlan {
             does: does.into(),
             action,
             environment: Vec::new(),
+            questioned: None,
         }
     }
 
     pub(crate) fn with_environment(mut self, environment: Vec<(String, String)>) -> Self {
         self.environment = environment;
+        self
+    }
+
+    pub(crate) fn questioning(mut self, folder: &str, program: &str) -> Self {
+        self.questioned = Some((folder.to_owned(), program.to_owned()));
         self
     }
 
@@ -147,6 +156,13 @@ impl ToolResult {
     pub fn succeeded(&self) -> bool {
         self.exit == Some(0)
     }
+}
+
+/// Asks programs about the user's own configuration.
+pub trait ToolQuery: fmt::Debug {
+    /// Runs a program that changes nothing, outside of the workspace and its settings. Returns
+    /// what it prints on standard output, or `None` if it fails.
+    fn ask(&self, call: &ToolCall) -> Option<String>;
 }
 
 /// Runs programs for repairs: with logs, masks and limits, under the supervisor.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Event, FailureRecord, Inspection, Mark, PersonAnswer,
-    PersonChoice, PlannedRepair, PromptKind, RepairResult, RunOutcome, Span, StopSignal, TaskId,
-    TaskKey, Timestamp, Verdict,
+    PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, RepairResult, RunOutcome,
+    Span, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 
 use crate::failure_text::{headline, headline_of, kind_and_place};
@@ -37,6 +37,8 @@ pub(crate) struct EventFormatter {
     commit_refused: bool,
     /// The repairs that fix tasks stand for.
     repairs: BTreeMap<TaskId, PlannedRepair>,
+    /// The tasks that no longer pass, with those that ran since they passed.
+    regressed: BTreeMap<TaskKey, Vec<TaskKey>>,
     /// The line that told the last failure.
     last_cause: String,
     is_resumed: bool,
@@ -53,6 +55,11 @@ impl EventFormatter {
             self.repairs
                 .extend(repair.map(|repair| (fix.clone(), repair)));
         }
+        if let Event::FinalCheckEnded { regressed, .. } = event {
+            let regressed = regressed.iter();
+            let regressed = regressed.map(|one| (one.task.clone(), one.since.clone()));
+            self.regressed = regressed.collect();
+        }
     }
 
     /// Returns the lines that report an event.
@@ -61,6 +68,7 @@ impl EventFormatter {
         self.note(now, event);
         let mut lines = match event {
             Event::AttemptEnded { task, report, .. } => attempt_end(task, report),
+            Event::PlanReviewed { changes, .. } => plan_changes(changes),
             event => self.line(now, event).into_iter().collect(),
         };
         self.is_answered = matches!(event, Event::PersonAnswered { .. });
@@ -165,6 +173,7 @@ impl EventFormatter {
                     .detail("removed or ticked by someone else"),
             ),
             Event::TaskSkipped { task } => Some(StatusLine::new(Status::Skip, task_name(task))),
+            Event::TaskReopened { task } => Some(self.reopened(task)),
             Event::WaitStarted {
                 task,
                 until,
@@ -195,6 +204,7 @@ impl EventFormatter {
             | Event::SessionSeen { .. }
             | Event::AttemptPostponed { .. }
             | Event::AttemptEnded { .. }
+            | Event::PlanReviewed { .. }
             | Event::ClaimsAsked { .. }
             | Event::ClaimsJudged { .. }
             | Event::TickAsked { .. }
@@ -202,6 +212,9 @@ impl EventFormatter {
             | Event::Marked { .. }
             | Event::Committed { .. }
             | Event::RecordAsked { .. }
+            | Event::FinalCheckStarted { .. }
+            | Event::FinalCheckEnded { .. }
+            | Event::ReopenAsked { .. }
             | Event::WaitEnded { .. } => None,
         }
     }
@@ -260,6 +273,14 @@ impl EventFormatter {
         if !marks.is_empty() {
             line = line.toned(Tone::Warning);
         }
+        let picked = self.totals.picked.as_ref();
+        let picked = picked.filter(|picked| picked.task == *task);
+        for judged in picked.map(PickedTask::judged_by).unwrap_or_default() {
+            line = line.detail(format!(
+                "Verify judged by: {}",
+                one_line(&judged, NAME_CHARS)
+            ));
+        }
         match (
             self.fix_verify_failure.take(),
             self.totals.original_of(task),
@@ -291,6 +312,16 @@ impl EventFormatter {
         let repair = repair.map(|repair| format!(": {}", reason(&repair.does)));
         let repair = repair.unwrap_or_default();
         StatusLine::new(Status::Fix, format!("{fix} added for {}{repair}", task.id))
+    }
+
+    fn reopened(&self, task: &TaskKey) -> StatusLine {
+        let line = about(Status::Retry, task, "no longer passes; open again");
+        match self.regressed.get(task) {
+            Some(since) if !since.is_empty() => {
+                line.detail(format!("ran since it passed: {}", ids(since)))
+            }
+            _ => line,
+        }
     }
 
     /// A repair is announced with its fix task, unless that was in another process.
@@ -338,6 +369,7 @@ impl EventFormatter {
             RunOutcome::OnlyDone => (Tone::Good, "the requested task is done"),
             RunOutcome::Skipped => (Tone::Warning, "open tasks were skipped"),
             RunOutcome::Limit { .. } => (Tone::Bad, "limit reached"),
+            RunOutcome::Regressed { .. } => (Tone::Bad, "finished tasks no longer pass"),
             RunOutcome::NeedsPerson { .. } => (Tone::Question, "needs your decision"),
             RunOutcome::TryLater { .. } => (Tone::Warning, "try again later"),
             RunOutcome::SetUp { .. } => (Tone::Bad, "setup must be fixed"),
@@ -408,14 +440,21 @@ fn attempt_end(task: &TaskKey, report: &AttemptReport) -> Vec<StatusLine> {
         | AttemptClass::Transient { .. }
         | AttemptClass::Fatal { .. } => None,
     };
-    let plan = &report.plan;
+    ended
+        .into_iter()
+        .chain(plan_changes(&report.plan))
+        .collect()
+}
+
+/// Reports the changes to the plan that stay. The others are warned about.
+fn plan_changes(plan: &PlanChanges) -> Vec<StatusLine> {
     let changes = [("added", &plan.added), ("changed", &plan.edited)];
     let changes = changes.into_iter().flat_map(|(what, rows)| {
         rows.iter().map(move |row| {
             StatusLine::new(Status::Plan, format!("agent {what} {}", task_name(row)))
         })
     });
-    ended.into_iter().chain(changes).collect()
+    changes.collect()
 }
 
 fn inspected(task: &TaskKey, inspection: &Inspection) -> Option<StatusLine> {

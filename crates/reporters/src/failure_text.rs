@@ -26,16 +26,9 @@ pub fn headline(failure: &FailureRecord) -> String {
 /// line, else what the diagnosis chooses, else the first line that says anything.
 #[must_use]
 pub fn headline_of(text: &str) -> String {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let first = lines.next().unwrap_or_default();
-    if lines.next().is_none() {
-        return reason(first);
-    }
-    let quoted = quoted_line(text).map(|line| reason(&line));
-    // A line without a word is a number that a command printed: it says nothing by itself.
-    quoted
-        .filter(|line| line.contains(char::is_alphabetic))
-        .unwrap_or_else(|| reason(first))
+    let line = regreen_model::headline(text, || quoted_line(text));
+    let first = || text.lines().find(|line| !line.trim().is_empty());
+    reason(&line.unwrap_or_else(|| first().unwrap_or_default().to_owned()))
 }
 
 fn quoted_line(text: &str) -> Option<String> {

@@ -26,6 +26,7 @@ pub use live::{Live, Size, Terminal};
 pub use reporter::Reporter;
 pub use status_line::{LineStyle, Palette, Status, StatusLine, Tone};
 pub use summary::{
-    Attempts, Figures, Fixes, Originals, PlanFigures, PublicTask, Summary, Tokens, Waits,
+    Attempts, Figures, Fixes, Originals, PlanFigures, PublicNotRepeated, PublicTask, Summary,
+    Tokens, Waits,
 };
-pub use text::{fit, text_width};
+pub use text::{fit, short_count, text_width};

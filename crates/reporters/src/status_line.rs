@@ -13,6 +13,8 @@ const INDENT: usize = STATUS_WIDTH + 2;
 const TIME_WIDTH: usize = 6;
 /// What stands at the end of short lines (a commit, the number of an attempt) begins here.
 const TRAILING_COLUMN: usize = 66;
+/// The widest of it is the name of a run.
+const TRAILING_WIDTH: usize = 15;
 /// With less room than this for the text, the time and what stands at the end go.
 const MIN_TEXT: usize = 12;
 /// Narrower than this there are no columns.
@@ -310,7 +312,8 @@ impl StatusLine {
             trailing => {
                 let used = INDENT + text_width(&text);
                 let last = style.columns.unwrap_or(usize::MAX);
-                let column = TRAILING_COLUMN.min(last.saturating_sub(text_width(trailing)));
+                let width = text_width(trailing).max(TRAILING_WIDTH);
+                let column = TRAILING_COLUMN.min(last.saturating_sub(width));
                 let gap = column.saturating_sub(used).max(2);
                 format!("{:gap$}{}", "", style.palette.paint(Tone::Dim, trailing))
             }
@@ -389,7 +392,7 @@ mod tests {
             .trailing("abc1234");
         assert_eq!(
             rendered(&line, Some(40)),
-            "    PASS  [   41s] 1.1 Add…age   abc1234\n"
+            "    PASS  [   41s] 1.1 Add…age  abc1234\n"
         );
         assert_eq!(
             rendered(&line, Some(34)),

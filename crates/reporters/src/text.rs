@@ -82,6 +82,17 @@ fn take_columns(chars: impl Iterator<Item = char>, columns: usize) -> Vec<char> 
         .collect()
 }
 
+/// Returns `950`, `12.3k` or `1.2M`.
+#[must_use]
+pub fn short_count(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..1_000_000 => format!("{}.{}k", count / 1_000, count % 1_000 / 100),
+        _ => format!("{}.{}M", count / 1_000_000, count % 1_000_000 / 100_000),
+    }
+    .replace(".0", "")
+}
+
 /// Breaks the text between words into lines of at most this many columns.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
@@ -122,6 +133,12 @@ mod tests {
         assert_eq!(fit("日本語日本語", 9), "日本語…語");
         assert_eq!(fit("日本語", 1), "…");
         assert_eq!(fit("日本語", 0), "");
+    }
+
+    #[test]
+    fn counts_are_short() {
+        let counts = [0, 999, 1_000, 12_345, 1_200_000, 20_000_000].map(short_count);
+        assert_eq!(counts, ["0", "999", "1k", "12.3k", "1.2M", "20M"]);
     }
 
     #[test]

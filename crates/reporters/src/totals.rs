@@ -65,6 +65,10 @@ impl RunTotals {
             Event::TaskDone { task, .. } | Event::TaskSkipped { task } => {
                 self.closed.insert(task.clone());
             }
+            // It keeps its attempts.
+            Event::TaskReopened { task } => {
+                self.closed.remove(task);
+            }
             Event::WaitEnded { waited_ms, .. } => {
                 self.waited_ms = self.waited_ms.saturating_add(*waited_ms);
             }
@@ -171,11 +175,14 @@ impl Outline {
     }
 
     pub(crate) fn apply(&mut self, event: &Event) {
-        if let Event::TaskDone { task, .. } = event {
-            let row = self.rows.iter_mut().find(|row| row.key == *task);
-            if let Some(row) = row {
-                row.done = true;
-            }
+        let (task, done) = match event {
+            Event::TaskDone { task, .. } => (task, true),
+            Event::TaskReopened { task } => (task, false),
+            _ => return,
+        };
+        let row = self.rows.iter_mut().find(|row| row.key == *task);
+        if let Some(row) = row {
+            row.done = done;
         }
     }
 

@@ -7,12 +7,13 @@ mod log;
 mod repairing;
 mod work;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use regreen_agents::{Agent, Prompts};
 use regreen_diagnosis::{ChildFailure, Completion};
-use regreen_engine::delegation::{End, Terms};
+use regreen_engine::delegation::{Conclusion, Terms};
 use regreen_model::StopSignal;
 use regreen_store::Delegation;
 
@@ -29,20 +30,29 @@ use crate::stop::Stop;
 pub struct DelegationSetup {
     /// The workspace.
     pub root: PathBuf,
+    /// What the agent is asked to do.
     pub prompt: String,
     /// The command that must exit with 0 when the agent is done.
     pub verify: Option<String>,
+    /// What it may use.
     pub terms: Terms,
+    /// How long the check may take.
     pub verify_timeout_ms: u64,
+    /// How long the agent may show no sign of life.
     pub idle_timeout_ms: Option<u64>,
+    /// The agent.
     pub agent: Agent,
     /// The agent's name for people.
     pub agent_name: String,
+    /// The templates of prompts.
     pub prompts: Prompts,
     /// Where programs are looked for: the value of PATH.
     pub path: OsString,
+    /// Values of the environment that must be neither stored nor shown.
+    pub secrets: BTreeSet<String>,
     /// regreen's own binary.
     pub keeper: PathBuf,
+    /// Ends it early.
     pub stop: Stop,
 }
 
@@ -55,7 +65,9 @@ pub trait DelegationObserver: RunObserver {
 /// How a delegation ended, and what is known of its attempts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DelegationResult {
+    /// The id of the delegation.
     pub session_id: String,
+    /// How it ended.
     pub end: DelegationEnd,
     /// If it succeeded.
     pub completion: Option<Completion>,
@@ -68,7 +80,8 @@ pub struct DelegationResult {
 /// Whether a delegation came to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DelegationEnd {
-    Ended(End),
+    /// It came to a conclusion.
+    Ended(Conclusion),
     /// Someone asked to stop.
     Stopped(StopSignal),
 }

@@ -1,7 +1,9 @@
 //! The loop of a run: decide, store, show, perform.
 
+use regreen_documents::TaskFile;
 use regreen_engine::{Command, CommandQueue, Input, Issued, State, decide};
-use regreen_model::RunOutcome;
+use regreen_model::{Event, RunOutcome};
+use regreen_workspace::{RealDisk, read_text};
 
 use crate::clock;
 use crate::history::HistoryWriter;
@@ -9,6 +11,7 @@ use crate::journal::{Journal, JournalError};
 use crate::observer::{Person, RunObserver};
 use crate::perform;
 use crate::performer::Performer;
+use crate::plan_file::outline;
 use crate::spec_paths::SpecPaths;
 
 /// Drives a run: each input is decided upon, stored and shown before anything is done about it.
@@ -24,6 +27,9 @@ impl Driver<'_> {
         let mut queue = CommandQueue::default();
         let commands = self.recorder.step(first)?;
         queue.add(&self.recorder.state, commands);
+        // What an interrupted process left in the plan.
+        self.tell_reviews()?;
+        perform::forget_saved(&self.performer);
         while let Some(issued) = queue.take_next() {
             if issued.command == Command::Finish {
                 break;
@@ -31,12 +37,16 @@ impl Driver<'_> {
             let answer = self
                 .performer
                 .perform(&issued, &mut self.recorder, self.person);
+            self.tell_reviews()?;
             self.tell_notices()?;
             self.tell_stop()?;
             let Some(answer) = answer else { continue };
             let answer = self.with_fix_budget(answer);
             let commands = self.recorder.step(&answer)?;
             queue.add(&self.recorder.state, commands);
+            if issued.command.runs_foreign_code() {
+                perform::forget_saved(&self.performer);
+            }
         }
         Ok(self.recorder.state.outcome.clone())
     }
@@ -54,6 +64,13 @@ impl Driver<'_> {
             // The engine asks for it, and is told then why it can't be read.
             Err(_) => answer,
         }
+    }
+
+    fn tell_reviews(&mut self) -> Result<(), JournalError> {
+        for (task, changes) in std::mem::take(&mut self.performer.reviews) {
+            self.recorder.step(&Input::PlanReviewed { task, changes })?;
+        }
+        Ok(())
     }
 
     fn tell_notices(&mut self) -> Result<(), JournalError> {
@@ -103,11 +120,25 @@ impl StepRecorder<'_> {
         let answers = input.seq().filter(|seq| self.state.awaits(*seq));
         self.journal
             .append(now, input, answers, &decision, &history)?;
+        if decision
+            .events
+            .iter()
+            .any(|event| matches!(event, Event::RunEnded { .. }))
+        {
+            self.show_plan();
+        }
         for event in &decision.events {
             self.state.apply(event);
             self.observer.event(now, event);
         }
         self.journal.keep(&self.state)?;
         Ok(decision.commands)
+    }
+
+    /// The summary counts the boxes that are ticked in the file, not those that were to be.
+    fn show_plan(&mut self) {
+        if let Ok(read) = read_text(&RealDisk, &self.paths.spec.tasks) {
+            self.observer.outline(&outline(&TaskFile::read(read.text)));
+        }
     }
 }

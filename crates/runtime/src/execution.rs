@@ -15,7 +15,8 @@ use crate::clock;
 use crate::listener::{Listener, TranscriptObserver};
 use crate::log_file::LogFile;
 use crate::performer::PerformError;
-use crate::process::{Job, Processes, ending_of, set};
+use crate::process::{Job, Processes, ending_of};
+use crate::project_programs::ProjectPrograms;
 
 /// Everything that runs and delegations need to start programs in a workspace.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(crate) struct ExecutionContext {
     pub(crate) path: OsString,
     /// What the workspace's manifests named when the work began.
     pub(crate) manifests: ManifestSnapshot,
+    /// The workspace's own programs that PATH may get.
+    pub(crate) project_programs: ProjectPrograms,
     pub(crate) verify_timeout_ms: u64,
     /// Runs Verify commands.
     pub(crate) shell: PathBuf,
@@ -59,6 +62,7 @@ impl ExecutionContext {
         prompts: Prompts,
         path: OsString,
         manifests: ManifestSnapshot,
+        project_programs: ProjectPrograms,
         verify_timeout_ms: u64,
         processes: Processes,
     ) -> Self {
@@ -73,6 +77,7 @@ impl ExecutionContext {
             programs,
             path,
             manifests,
+            project_programs,
             verify_timeout_ms,
             processes,
         }
@@ -86,11 +91,14 @@ impl ExecutionContext {
     ) -> Result<ObservedAttempt, PerformError> {
         let log = LogFile::create(run.folder, &run.stem)?;
         let decoder = self.agent.decoder(&run.assignment);
-        let listener = Listener::new(log, decoder, observer, run.usage_file.clone());
+        let usage_file = run.usage_file.clone();
+        let listener = Listener::new(log, decoder, observer, &self.processes, usage_file);
         let mut listener = listener.reading(self.agent.output_kind(), run.assignment.prompt);
         let timeout = Duration::from_millis(run.timeout_ms);
         let invocation = self.agent.invocation(&run.assignment);
-        let mut ended = self.processes.run(run.job(invocation), &mut listener)?;
+        let repaired = self.project_programs.environment(run.environment)?;
+        let job = run.job(invocation, repaired);
+        let mut ended = self.processes.run(job, &mut listener)?;
         ended.reason = listener.end_reason(ended.reason);
         let ending = ending_of(&ended, timeout);
         let (mut transcript, log) = listener.finish(&ending, ended.reason);
@@ -153,13 +161,12 @@ fn not_started(program: &str, step: StartStep, errno: i32) -> String {
 }
 
 impl AgentRun<'_> {
-    fn job(self, invocation: Invocation) -> Job {
-        let repaired = set(self.environment).into_iter();
+    fn job(self, invocation: Invocation, repaired: Vec<(OsString, Option<OsString>)>) -> Job {
         let own = invocation.env_set.into_iter();
         let own = own.map(|(name, value)| (OsString::from(name), Some(OsString::from(value))));
         Job {
             argv: invocation.argv.into_iter().map(OsString::from).collect(),
-            env: repaired.chain(own).collect(),
+            env: repaired.into_iter().chain(own).collect(),
             stdin: match invocation.stdin {
                 StdinContent::Empty => Stdin::Empty,
                 StdinContent::Text(text) => Stdin::Bytes(text.into_bytes()),

@@ -22,16 +22,22 @@ pub(crate) struct Journal {
     last: StepNo,
 }
 
+/// Why a step could not be stored, or a run not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
+    /// A step could not be appended.
     #[error(transparent)]
     Append(#[from] AppendError),
+    /// The run could not be found or created.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The saved state could not be used.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
+    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A step is not in a form that the engine reads.
     #[error("the journal was written by an incompatible version of regreen: {0}")]
     Unreadable(#[from] serde_json::Error),
 }
@@ -149,9 +155,12 @@ fn payload(kind: &str, body: &impl Serialize) -> Result<VersionedJson, serde_jso
 /// # Errors
 /// If there is no such run, or it cannot be read.
 pub fn load_state(store: &Store, run: &RunId) -> Result<(State, StepNo), JournalError> {
-    let (mut state, mut last) = match store.latest_snapshot(run)? {
-        Some(kept) => (decode(&kept.state)?, kept.step),
-        None => (State::default(), StepNo::NONE),
+    let kept = store.latest_snapshot(run)?;
+    let kept = kept.map(|kept| decode(&kept.state).map(|state: State| (state, kept.step)));
+    let (mut state, mut last) = match kept.transpose()? {
+        // An earlier version did not fold all that this one goes by.
+        Some((state, step)) if !state.is_outdated() => (state, step),
+        _ => (State::default(), StepNo::NONE),
     };
     for stored in store.events(run, last)? {
         let stored = stored?;

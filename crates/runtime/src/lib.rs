@@ -28,6 +28,7 @@ mod perform;
 mod performer;
 mod plan_file;
 mod process;
+mod project_programs;
 mod repair;
 mod run;
 mod spec_paths;
@@ -44,6 +45,7 @@ pub use delegate::{
 pub use journal::{JournalError, load_state};
 pub use log_file::LogError;
 pub use observer::{Person, PersonQuestion, RunObserver};
+pub use perform::{PlanOffer, is_plan_unreviewed};
 pub use plan_file::outline;
 pub use process::workspace_masks;
 pub use run::{FinishedRun, RunError, RunSetup, lock_tree, open_store, open_store_read_only, run};

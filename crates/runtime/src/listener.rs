@@ -3,21 +3,23 @@
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use regreen_agents::{Decoder, EarlyStop, Lines, PromptEcho, Reply, Stream as AgentStream};
 use regreen_diagnosis::Scanner;
 use regreen_engine::Input;
-use regreen_model::{AgentEvent, CommandSeq, Ending, OutputKind, Source, Transcript, Usage};
+use regreen_model::{
+    AgentEvent, ApiTrouble, CommandSeq, Ending, OutputKind, Source, Transcript, Unmasked, Usage,
+    visible_line,
+};
+use regreen_redaction::{Filter, Masks};
 use regreen_supervisor::{EndReason, Handle, Stream};
 
 use crate::atomic_file::replace_atomically;
 use crate::driver::StepRecorder;
 use crate::log_file::LogFile;
-use crate::process::Sink;
+use crate::process::{Processes, Sink};
 
-/// How often people are shown at most what an agent does.
-const SHOW_EVERY: Duration = Duration::from_millis(100);
 const SHOWN_BYTES: usize = 400;
 /// How long an agent may take to exit once it is done; some clean up for seconds.
 const EXIT_GRACE: Duration = Duration::from_secs(10);
@@ -51,13 +53,22 @@ impl TranscriptObserver for AttemptObserver<'_, '_> {
     }
 }
 
-/// Listens to an agent: its output goes into the log, its lines go to the decoder, and the
+/// Listens to an agent: its masked output goes into the log, its lines go to the decoder, and the
 /// decoder's answers go back to it. Ends the agent when waiting longer is pointless.
+///
+/// The decoder reads the lines before they are masked: a mask may swallow a signal, or a part of
+/// the protocol. Everything that it finds is masked before it gets any further.
 pub(crate) struct Listener<'a> {
     pub(crate) log: LogFile,
     decoder: Box<dyn Decoder>,
     early_stop: EarlyStop,
     lines: [Lines; 2],
+    masks: Masks,
+    /// Mask the lines of each stream, and the agent's words, for the scanner and for people.
+    line_filters: [Filter; 2],
+    words_filter: Filter,
+    /// What the agent said last, as it wrote it.
+    unmasked_message: String,
     handle: Option<Handle>,
     transcript: Transcript,
     /// Scans the output, where it may be that of commands.
@@ -66,7 +77,9 @@ pub(crate) struct Listener<'a> {
     /// What the agent has not yet repeated of its prompt.
     echo: PromptEcho,
     observer: &'a mut dyn TranscriptObserver,
-    last_shown: Option<Instant>,
+    processes: &'a Processes,
+    /// The last line of what the agent wrote at once, which is shown.
+    last_line: Vec<u8>,
     /// Where the usage so far is saved in case of a crash.
     usage_file: PathBuf,
     /// Set once the agent is done: ends it after a while, unless this is dropped before.
@@ -79,20 +92,27 @@ impl<'a> Listener<'a> {
         log: LogFile,
         decoder: Box<dyn Decoder>,
         observer: &'a mut dyn TranscriptObserver,
+        processes: &'a Processes,
         usage_file: PathBuf,
     ) -> Self {
+        let masks = &processes.masks;
         Self {
             log,
             decoder,
             early_stop: EarlyStop::default(),
             lines: <[Lines; 2]>::default(),
+            masks: masks.clone(),
+            line_filters: [masks.filter(), masks.filter()],
+            words_filter: masks.filter(),
+            unmasked_message: String::new(),
             handle: None,
             transcript: Transcript::default(),
             scanner: None,
             prompt: PromptEcho::default(),
             echo: PromptEcho::default(),
             observer,
-            last_shown: None,
+            processes,
+            last_line: Vec::new(),
             usage_file,
             grace: None,
             is_hopeless: false,
@@ -146,9 +166,11 @@ impl<'a> Listener<'a> {
             *ending
         };
         for event in self.decoder.on_end(&ending) {
-            self.transcript.record(event);
+            self.keep(event);
         }
-        self.transcript.own_words = self.prompt.strip(&self.transcript.final_message);
+        let own_words = self.prompt.strip(&self.unmasked_message);
+        self.transcript.own_words = self.masks.mask(&own_words);
+        self.transcript.unmasked_message = Some(Unmasked::new(self.unmasked_message));
         self.transcript.output = self.scanner.map(Scanner::finish);
         (self.transcript, self.log)
     }
@@ -168,11 +190,14 @@ impl<'a> Listener<'a> {
             return;
         }
         match &event {
-            AgentEvent::ToolStarted { name, .. } => self.observer.activity(name),
-            AgentEvent::Text { text } => self.show(text.lines().last().unwrap_or("").as_bytes()),
+            AgentEvent::ToolStarted { name, input, .. } => self.show_tool(name, input),
+            AgentEvent::Text { text } => self.show_words(text),
             AgentEvent::Usage(usage) => self.save_usage(usage),
-            AgentEvent::Session { id } if self.transcript.session.as_ref() != Some(id) => {
-                self.observer.session(id);
+            AgentEvent::Session { id } => {
+                let id = self.masks.mask(id);
+                if self.transcript.session.as_ref() != Some(&id) {
+                    self.observer.session(&id);
+                }
             }
             _ => {}
         }
@@ -183,7 +208,24 @@ impl<'a> Listener<'a> {
             }
             self.end();
         }
-        self.transcript.record(event);
+        self.keep(event);
+    }
+
+    /// Adds an event to the transcript, masked.
+    fn keep(&mut self, event: AgentEvent) {
+        if let AgentEvent::FinalMessage { text } = &event {
+            self.unmasked_message.clone_from(text);
+        }
+        self.transcript.record(masked(event, &self.masks));
+    }
+
+    fn show_words(&mut self, text: &str) {
+        let mut shown = Vec::new();
+        self.words_filter.feed(text.as_bytes(), &mut shown);
+        let last = shown
+            .split(|byte| *byte == b'\n')
+            .rfind(|line| !line.is_empty());
+        self.show(last.unwrap_or_default());
     }
 
     /// Saves the usage. If that fails, an attempt whose end is not seen counts as free: no reason
@@ -222,8 +264,26 @@ impl<'a> Listener<'a> {
         }
     }
 
+    fn read_line(&mut self, at: usize, stream: AgentStream, line: &[u8]) {
+        let reply = self.decoder.on_line(stream, line);
+        let is_event = !reply.events.is_empty();
+        self.follow(reply);
+        let mut masked = Vec::with_capacity(line.len() + 1);
+        self.line_filters[at].feed(line, &mut masked);
+        self.line_filters[at].feed(b"\n", &mut masked);
+        if masked.last() == Some(&b'\n') {
+            masked.pop();
+        }
+        self.scan(line, &masked, is_event);
+        // Messages of a protocol are not for people.
+        if !masked.is_empty() && !line.starts_with(b"{") {
+            self.last_line.clear();
+            self.last_line.extend_from_slice(beginning(&masked));
+        }
+    }
+
     /// Scans the output of the last command, without what the agent says about it.
-    fn scan(&mut self, line: &[u8], is_event: bool) {
+    fn scan(&mut self, line: &[u8], masked: &[u8], is_event: bool) {
         let has_failed = matches!(self.transcript.last_tool, Some((_, Some(code))) if code != 0);
         let Some(scanner) = &mut self.scanner else {
             return;
@@ -231,20 +291,45 @@ impl<'a> Listener<'a> {
         if is_event && !has_failed {
             *scanner = Scanner::new(Source::Command);
         } else if !is_event && !has_failed && !self.echo.consumes(line) {
-            scanner.feed(line);
+            scanner.feed(masked);
             scanner.feed(b"\n");
         }
     }
 
-    fn show(&mut self, line: &[u8]) {
-        let is_due = |shown: Instant| shown.elapsed() >= SHOW_EVERY;
-        if line.is_empty() || !self.last_shown.is_none_or(is_due) {
-            return;
-        }
-        self.last_shown = Some(Instant::now());
-        let beginning = line.get(..line.len().min(SHOWN_BYTES)).unwrap_or_default();
-        self.observer.activity(&String::from_utf8_lossy(beginning));
+    /// Shows which tool the agent uses, and what on.
+    fn show_tool(&mut self, name: &str, input: &str) {
+        // Some agents name files by their whole path.
+        let root = format!("{}/", self.processes.root.display());
+        let line = tool_line(name, input, &root, &self.masks);
+        self.observer.activity(&line);
     }
+
+    fn show(&mut self, line: &[u8]) {
+        if !line.is_empty() {
+            let line = String::from_utf8_lossy(beginning(line));
+            self.observer.activity(&line);
+        }
+    }
+}
+
+/// Returns the use of a tool as one line without control characters, long enough to recognize it
+/// and without the `root` of paths. It is masked before anything else: of a secret that is cut in
+/// two, no mask would recognize the first part.
+fn tool_line(name: &str, input: &str, root: &str, masks: &Masks) -> String {
+    const INPUT_CHARS: usize = 200;
+    let (name, input) = (masks.mask(name), masks.mask(input).replace(root, ""));
+    let line = visible_line(input.trim_start(), INPUT_CHARS);
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if words.is_empty() {
+        name.replace(root, "")
+    } else {
+        format!("{}: {}", name.replace(root, ""), words.join(" "))
+    }
+}
+
+/// Returns enough of a line to show it.
+fn beginning(line: &[u8]) -> &[u8] {
+    line.get(..line.len().min(SHOWN_BYTES)).unwrap_or_default()
 }
 
 /// Ends the program after a while, unless the returned sender is dropped before.
@@ -258,6 +343,42 @@ fn end_later(handle: Handle) -> Sender<()> {
     sender
 }
 
+/// Masks every text of an event.
+fn masked(event: AgentEvent, masks: &Masks) -> AgentEvent {
+    let mask = |text: String| masks.mask(&text);
+    match event {
+        AgentEvent::Session { id } => AgentEvent::Session { id: mask(id) },
+        AgentEvent::Text { text } => AgentEvent::Text { text: mask(text) },
+        AgentEvent::ToolStarted { call, name, input } => AgentEvent::ToolStarted {
+            call: mask(call),
+            name: mask(name),
+            input: mask(input),
+        },
+        AgentEvent::ToolEnded {
+            call,
+            name,
+            ok,
+            exit,
+        } => AgentEvent::ToolEnded {
+            call: mask(call),
+            name: mask(name),
+            ok,
+            exit,
+        },
+        AgentEvent::FileEdited { path } => AgentEvent::FileEdited { path: mask(path) },
+        AgentEvent::Trouble(trouble) => AgentEvent::Trouble(ApiTrouble {
+            message: mask(trouble.message),
+            ..trouble
+        }),
+        AgentEvent::Question { text, permission } => AgentEvent::Question {
+            text: mask(text),
+            permission,
+        },
+        AgentEvent::FinalMessage { text } => AgentEvent::FinalMessage { text: mask(text) },
+        numbers @ (AgentEvent::Usage(_) | AgentEvent::Terminal { .. }) => numbers,
+    }
+}
+
 impl Sink for Listener<'_> {
     fn started(&mut self, handle: &Handle) {
         self.handle = Some(handle.clone());
@@ -265,24 +386,52 @@ impl Sink for Listener<'_> {
         self.follow(reply);
     }
 
-    fn take(&mut self, stream: Stream, bytes: &[u8]) -> bool {
+    fn read_unmasked(&mut self, stream: Stream, bytes: &[u8]) {
         let (at, stream) = match stream {
             Stream::Stdout => (0, AgentStream::Out),
             Stream::Stderr => (1, AgentStream::Err),
         };
         let mut lines = std::mem::take(&mut self.lines[at]);
-        lines.feed(bytes, |line| {
-            let reply = self.decoder.on_line(stream, line);
-            let is_event = !reply.events.is_empty();
-            self.follow(reply);
-            self.scan(line, is_event);
-            // Messages of a protocol are not for people.
-            if !line.starts_with(b"{") {
-                self.show(line);
-            }
-        });
+        lines.feed(bytes, |line| self.read_line(at, stream, line));
         self.lines[at] = lines;
+        let last_line = std::mem::take(&mut self.last_line);
+        self.show(&last_line);
         self.watch_end();
+    }
+
+    fn take(&mut self, _stream: Stream, bytes: &[u8]) -> bool {
         self.log.write(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "Zq8wLm3vTr5xKp9cKd2y";
+
+    fn shown(input: &str) -> String {
+        tool_line("Bash", input, "/srv/project/", &Masks::new([SECRET]))
+    }
+
+    #[test]
+    fn a_secret_is_masked_wherever_the_input_of_a_tool_is_cut() {
+        for before in 170..210 {
+            let line = shown(&format!("{} {SECRET} end", "x".repeat(before)));
+            assert!(!line.contains(&SECRET[..1]), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_use_of_a_tool_is_one_plain_line() {
+        assert_eq!(
+            shown("\u{1b}[31mcd a\n  make\u{202e}\u{7}"),
+            "Bash: cd a make"
+        );
+        assert_eq!(shown("cat /srv/project/src/a.rs"), "Bash: cat src/a.rs");
+        assert_eq!(shown(" \n"), "Bash");
+        let long = shown(&"x".repeat(1_000_000));
+        assert_eq!(long.chars().count(), "Bash: ".len() + 201);
+        assert!(long.ends_with('…'));
     }
 }

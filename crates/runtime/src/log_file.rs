@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use regreen_workspace::open_file;
+
 /// The output of a program, in full and masked. Never overwritten, and written at once: people
 /// read it while the program runs.
 #[derive(Debug)]
@@ -137,6 +139,11 @@ impl Excerpt {
         String::from_utf8_lossy(&all).into_owned()
     }
 
+    /// Returns whether something in the middle is missing.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut
+    }
+
     /// The last lines, with at most this many bytes.
     pub(crate) fn end(&mut self, bytes: usize) -> String {
         let text = self.text();
@@ -152,7 +159,7 @@ impl Excerpt {
 
 /// Reads the last bytes of a file as text.
 pub(crate) fn read_tail(path: &Path, bytes: u64) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = open_file(path)?;
     let start = file.metadata()?.len().saturating_sub(bytes);
     file.seek(SeekFrom::Start(start))?;
     let mut end = Vec::new();

@@ -31,6 +31,7 @@ pub trait Person {
 /// A question, and where to look for more.
 #[derive(Clone, Debug)]
 pub struct PersonQuestion<'a> {
+    /// What the engine asks.
     pub question: &'a Question,
     /// The output of the attempt that failed, relative to the workspace.
     pub log: Option<String>,

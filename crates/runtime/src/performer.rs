@@ -4,9 +4,9 @@ use std::error::Error;
 use std::time::Instant;
 
 use regreen_engine::{Command, Input, Issued};
-use regreen_model::{CommandSeq, TaskKey, VerifyCommand};
+use regreen_model::{CommandSeq, PlanChanges, TaskKey, Verdict, VerifyCommand};
 use regreen_store::{Store, StoreError};
-use regreen_workspace::{CreateFileError, EditFileError, ReadError, StepError};
+use regreen_workspace::{AttemptName, CreateFileError, EditFileError, ReadError, StepError};
 
 use crate::atomic_file::AtomicWriteError;
 use crate::clock::millis;
@@ -16,7 +16,7 @@ use crate::history::EarlierRuns;
 use crate::log_file::LogError;
 use crate::notices::Notices;
 use crate::observer::Person;
-use crate::perform::{self, Attempted};
+use crate::perform::{self, Attempted, Baseline, ClaimsJob, PlanGuard};
 use crate::plan_file::{PlanFile, read_plan};
 use crate::process::ProcessError;
 use crate::spec_paths::SpecPaths;
@@ -33,7 +33,14 @@ pub(crate) struct Performer {
     pub(crate) plan: PlanFile,
     /// What people should know beside the answers.
     pub(crate) notices: Notices,
+    /// What was changed in the plan, beside what attempts report.
+    pub(crate) reviews: Vec<PlanReviewed>,
+    /// What the attempts of this process are compared with, beside the working tree.
+    pub(crate) baseline: Option<Baseline>,
 }
+
+/// Changes of the plan while foreign code ran for a task.
+pub(crate) type PlanReviewed = (Option<TaskKey>, PlanChanges);
 
 impl Performer {
     /// What earlier runs know of tasks that they did not finish.
@@ -60,6 +67,7 @@ impl Performer {
             commands,
             gate: None,
             timeout_ms: self.context.verify_timeout_ms,
+            deadline: None,
             environment,
         }
     }
@@ -71,10 +79,39 @@ impl Performer {
         Ok(())
     }
 
+    /// Notes what was changed in the plan while foreign code ran.
+    pub(crate) fn reviewed(&mut self, task: Option<&TaskKey>, changes: PlanChanges) {
+        if changes != PlanChanges::default() {
+            self.reviews.push((task.cloned(), changes));
+        }
+    }
+
     /// Performs a command. Returns its answer; `None` if none is expected.
+    ///
+    /// Whatever runs foreign code runs with the plan guarded.
     pub(crate) fn perform(
         &mut self,
         issued: &Issued,
+        recorder: &mut StepRecorder<'_>,
+        person: &mut dyn Person,
+    ) -> Option<Input> {
+        let mut guard = match PlanGuard::begin(self, issued, &recorder.state) {
+            Ok(guard) => guard,
+            Err(error) => return Some(error.answer(issued.seq)),
+        };
+        let answer = self.act(issued, &mut guard, recorder, person);
+        // Also where it was stopped: nothing of it runs any more.
+        match guard.end(self) {
+            Ok(changes) => self.reviewed(guard.task(), changes),
+            Err(error) => return Some(error.answer(issued.seq)),
+        }
+        answer
+    }
+
+    fn act(
+        &mut self,
+        issued: &Issued,
+        guard: &mut PlanGuard,
         recorder: &mut StepRecorder<'_>,
         person: &mut dyn Person,
     ) -> Option<Input> {
@@ -86,7 +123,8 @@ impl Performer {
                     .map(|plan| Input::PlanRead { seq, plan })
             }
             Command::Attempt(order) => {
-                perform::attempt(self, seq, order, recorder).map(|attempted| match attempted {
+                perform::attempt(self, seq, order, guard, recorder).map(|attempted| match attempted
+                {
                     Attempted::Ended(report) => Input::AttemptEnded { seq, report },
                     Attempted::Gone => Input::Gone { seq },
                 })
@@ -97,8 +135,14 @@ impl Performer {
                 gate,
                 environment,
             } => {
-                let (gate, observer) = (gate.as_deref(), &mut *recorder.observer);
-                perform::judge_claims(self, task, claims, gate, environment, observer).map(
+                let gate = gate.as_deref();
+                let job = ClaimsJob {
+                    task,
+                    claims,
+                    gate,
+                    environment,
+                };
+                perform::judge_claims(self, &job, guard, recorder.observer).map(
                     |(kept, taken_back)| Input::ClaimsJudged {
                         seq,
                         kept,
@@ -122,23 +166,34 @@ impl Performer {
                 };
                 let began = Instant::now();
                 let result = self.context.verify(&check, recorder.observer);
-                result.map(|result| {
-                    let (verdict, diagnosis) = result.into_verdict();
-                    Input::Verified {
+                result.and_then(|result| {
+                    let took_ms = millis(began.elapsed());
+                    // A check is written by the agent, too: it may not take work off the branch.
+                    let name = AttemptName::new(&self.run, task, *attempt);
+                    let (verdict, diagnosis) = match self.tree.put_head_back(&name)? {
+                        Some(error) => (Verdict::Red { error }, None),
+                        None => result.into_verdict(),
+                    };
+                    Ok(Input::Verified {
                         seq,
                         verdict,
                         diagnosis,
-                        took_ms: millis(began.elapsed()),
-                    }
+                        took_ms,
+                    })
                 })
             }
-            Command::InspectRepair(scene) => self
-                .inspect_repair(scene)
-                .map(|inspection| Input::RepairInspected { seq, inspection }),
             Command::Repair(order) => self.repair(order).map(|result| match result {
                 Some(result) => Input::RepairEnded { seq, result },
                 None => Input::Gone { seq },
             }),
+            Command::Commit(order) => {
+                let earlier = self.earlier_runs(&recorder.journal.store);
+                perform::commit(self, order, &earlier)
+                    .map(|result| Input::Committed { seq, result })
+            }
+            Command::InspectRepair(scene) => self
+                .inspect_repair(scene)
+                .map(|inspection| Input::RepairInspected { seq, inspection }),
             Command::ReadBudget { task } => {
                 perform::read_budget(self, task).map(|budget| match budget {
                     Some(budget) => Input::BudgetRead { seq, budget },
@@ -167,13 +222,21 @@ impl Performer {
                 supersede,
             } => perform::tick(self, task, *done, *supersede)
                 .map(|superseded| Input::Ticked { seq, superseded }),
-            Command::Commit(order) => {
-                let earlier = self.earlier_runs(&recorder.journal.store);
-                perform::commit(self, order, &earlier)
-                    .map(|result| Input::Committed { seq, result })
-            }
             Command::Record(record) => {
                 perform::record(self, record).map(|()| Input::Recorded { seq })
+            }
+            Command::FinalCheck(order) => {
+                let began = Instant::now();
+                perform::final_check(self, order, recorder.observer).map(|results| {
+                    Input::FinallyChecked {
+                        seq,
+                        results,
+                        took_ms: millis(began.elapsed()),
+                    }
+                })
+            }
+            Command::Reopen { tasks } => {
+                perform::reopen(self, tasks).map(|()| Input::Reopened { seq })
             }
             Command::SaveState(file) => {
                 return perform::save_state(self, file)

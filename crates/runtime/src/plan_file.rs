@@ -127,6 +127,8 @@ pub(crate) fn read_plan(
     let mut status = file.plan_status(query);
     if let NextStep::Task(picked) = &mut status.next {
         picked.failed_before = earlier.failure(&picked.task)?;
+        let programs = &performer.context.programs;
+        programs.settle(&RealDisk, &mut picked.verify);
     }
     Ok(status)
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use std::{fs, io};
 
 use regreen_model::Ending;
 use regreen_redaction::{Masks, env_secrets};
@@ -12,7 +12,7 @@ use regreen_supervisor::{
     Chunk, EndReason, Exit, Handle, Keepers, Marker, Observer, ProcessEnd, ProcessSpec, SpawnError,
     Stdin, Stream, TimeLimits,
 };
-use regreen_workspace::{HashLimits, HashSnapshot};
+use regreen_workspace::{HashLimits, HashSnapshot, read_text_file};
 
 use crate::clock::millis;
 use crate::stop::Stop;
@@ -74,6 +74,9 @@ pub(crate) fn ending_of(ended: &ProcessEnd, limit: Duration) -> Ending {
 pub(crate) trait Sink {
     fn started(&mut self, _handle: &Handle) {}
 
+    /// Reads what is printed before it is masked. Nothing of it may be stored or shown.
+    fn read_unmasked(&mut self, _stream: Stream, _bytes: &[u8]) {}
+
     /// Returns whether more can be taken; if not, the program is ended.
     fn take(&mut self, stream: Stream, bytes: &[u8]) -> bool;
 }
@@ -130,6 +133,10 @@ impl Observer for Watch<'_> {
         }
     }
 
+    fn unmasked(&mut self, chunk: Chunk<'_>) {
+        self.sink.read_unmasked(chunk.stream, chunk.bytes);
+    }
+
     fn files_changed(&mut self) -> bool {
         let Some(before) = &self.files else {
             return false;
@@ -150,6 +157,8 @@ fn stamps(root: &Path, previous: Option<&HashSnapshot>) -> HashSnapshot {
     HashSnapshot::take(root, previous, limits, SystemTime::now())
 }
 
+/// The most that is read of one of them.
+const MAX_ENV: u64 = 1024 * 1024;
 /// Files whose secrets are masked, and files that show what they look like.
 const ENV_FILES: [&str; 6] = [
     ".env",
@@ -167,10 +176,11 @@ const EXAMPLES: [&str; 5] = [
     "example.env",
 ];
 
-/// Collects the secrets of a workspace, which must be neither stored nor shown.
+/// Collects the secrets of a workspace and of regreen's environment, which must be neither stored
+/// nor shown.
 #[must_use]
-pub fn workspace_masks(root: &Path) -> Masks {
-    let read = |name: &&str| fs::read_to_string(root.join(name)).ok();
+pub fn workspace_masks(root: &Path, environment: &BTreeSet<String>) -> Masks {
+    let read = |name: &&str| read_text_file(&root.join(name), MAX_ENV).ok();
     let example = EXAMPLES
         .iter()
         .filter_map(read)
@@ -181,11 +191,13 @@ pub fn workspace_masks(root: &Path) -> Masks {
         .filter_map(read)
         .flat_map(|env| env_secrets(&env, &example))
         .collect();
-    Masks::new(secrets)
+    Masks::new(secrets.union(environment))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -194,8 +206,11 @@ mod tests {
         let write = |name: &str, text: &str| fs::write(root.path().join(name), text).unwrap();
         write(".env", "API_KEY=supersecret-9\nDB_PASSWORD=changeme123\n");
         write(".env.example", "DB_PASSWORD=changeme123\n");
-        let masked = workspace_masks(root.path()).mask("supersecret-9 changeme123");
+        let environment = BTreeSet::from(["inherited-7".to_owned()]);
+        let masks = workspace_masks(root.path(), &environment);
+        let masked = masks.mask("supersecret-9 changeme123 inherited-7");
         assert!(!masked.contains("supersecret"), "{masked}");
+        assert!(!masked.contains("inherited"), "{masked}");
         assert!(masked.contains("changeme123"), "{masked}");
     }
 }

@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use regreen_documents::shell_steps;
 use regreen_engine::{RepairOrder, RepairTarget};
 use regreen_model::{Failure, Inspection, PlannedRepair, RepairResult};
 use regreen_repairs::{
-    RepairContext, ToolCall, ToolResult, ToolRunner, apply_repair, inspect, roll_back_interrupted,
+    AppliedRepair, ProgramRecord, RepairContext, ToolCall, ToolQuery, ToolResult, ToolRunner,
+    apply_repair, inspect, roll_back_interrupted,
 };
 use regreen_supervisor::{EndReason, Stdin, Stream};
 use regreen_workspace::AttemptName;
@@ -18,7 +19,7 @@ use crate::clock;
 use crate::execution::ExecutionContext;
 use crate::log_file::{Excerpt, LogFile, read_tail};
 use crate::performer::{PerformError, Performer};
-use crate::process::{Job, Processes, Sink, set};
+use crate::process::{Job, Processes, Sink};
 
 /// How much of the failed command's output is inspected.
 const INSPECTED_BYTES: u64 = 64 * 1024;
@@ -125,22 +126,26 @@ impl ExecutionContext {
     ) -> Result<RepairResult, PerformError> {
         let mut runner = RepairRunner {
             processes: self.processes.clone(),
-            environment: set(site.environment),
+            environment: self.project_programs.environment(site.environment)?,
             purpose: job.purpose,
             log: job.log,
         };
-        let result = self.with_context(site, |context| {
+        let AppliedRepair { result, programs } = self.with_context(site, |context| {
             // What was interrupted is rolled back before anything is inspected again.
             match job
                 .again
                 .then(|| roll_back_interrupted(context, job.repair))
             {
-                Some(Err(why)) => RepairResult::Failed { why },
+                Some(Err(why)) => AppliedRepair {
+                    result: RepairResult::Failed { why },
+                    programs: ProgramRecord::default(),
+                },
                 None | Some(Ok(())) => {
                     apply_repair(context, site.failure, job.repair, job.agreed, &mut runner)
                 }
             }
         })?;
+        self.project_programs.add(programs)?;
         runner.log.write(log_line(&result).as_bytes());
         runner.log.finish()?;
         let has_failed = matches!(result, RepairResult::Failed { .. });
@@ -167,9 +172,13 @@ impl ExecutionContext {
         let root = self.root.canonicalize()?;
         let marker = format!("{}:", self.processes.run);
         let output = read_tail(&site.log, INSPECTED_BYTES).unwrap_or_default();
+        let query = ConfigurationQuery(&self.processes);
         Ok(act(&RepairContext {
             root: &root,
             manifests: &self.manifests,
+            programs: &self.project_programs.record(),
+            launchers: &self.project_programs.launchers(),
+            query: &query,
             output: &output,
             commands: &site.commands,
             environment: site.environment,
@@ -200,6 +209,47 @@ fn newest_log(folder: &Path, stem: &str) -> Option<PathBuf> {
     let all = [first].into_iter().chain(again);
     all.take_while(|path| fs::symlink_metadata(path).is_ok())
         .last()
+}
+
+/// How long a package manager may take to print its configuration.
+const QUERY_TIME: Duration = Duration::from_secs(20);
+
+/// Asks package managers for the user's own configuration. They run outside of the workspace,
+/// whose settings could name another registry.
+#[derive(Debug)]
+struct ConfigurationQuery<'p>(&'p Processes);
+
+impl ToolQuery for ConfigurationQuery<'_> {
+    fn ask(&self, call: &ToolCall) -> Option<String> {
+        let processes = Processes {
+            root: PathBuf::from("/"),
+            ..self.0.clone()
+        };
+        let job = Job {
+            argv: call.argv.clone(),
+            env: call.environment.clone(),
+            stdin: Stdin::Empty,
+            timeout: QUERY_TIME,
+            idle: None,
+            purpose: "configuration".to_owned(),
+        };
+        let mut answer = Answer(Excerpt::new(KEPT_BYTES));
+        let ended = processes.run(job, &mut answer).ok()?;
+        let has_succeeded = ended.reason == EndReason::Normal && ended.exit.shell_code() == 0;
+        has_succeeded.then(|| answer.0.text())
+    }
+}
+
+/// Keeps what a program prints on its standard output.
+struct Answer(Excerpt);
+
+impl Sink for Answer {
+    fn take(&mut self, stream: Stream, bytes: &[u8]) -> bool {
+        if stream == Stream::Stdout {
+            self.0.push(bytes);
+        }
+        true
+    }
 }
 
 /// Runs the programs of a repair under a keeper, with all of their output in the log.

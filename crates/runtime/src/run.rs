@@ -1,33 +1,37 @@
 //! A run from its beginning to its end.
 
 mod opening;
+mod preflight;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{fs, io};
 
 use regreen_agents::{Agent, Prompts};
 use regreen_engine::{Input, Resumption, State, latest_choices};
-use regreen_model::{AgentIdentity, PersonChoice, RunConfig, RunOutcome};
+use regreen_model::{
+    AgentIdentity, AttemptReport, ChoiceKind, PersonChoice, RunConfig, RunOutcome, TaskKey,
+};
 use regreen_repairs::ManifestSnapshot;
 use regreen_store::{OpenError, RunId, StoreError};
 use regreen_supervisor::{Keepers, end_strays};
-use regreen_workspace::{ReadError, RelPath};
+use regreen_workspace::{MAX_FILE, ReadError, RelPath, read_text_file};
 
-use self::opening::{OpenedRun, ended_at_limit, open_checked, reopen_or_begin};
+use self::opening::{OpenedRun, ended_at_limit, open_checked, reopen_or_begin, run_before};
 pub use self::opening::{open_store, open_store_read_only};
 use crate::atomic_file::write_atomically;
 use crate::driver::{Driver, StepRecorder};
 use crate::execution::ExecutionContext;
-use crate::journal::JournalError;
+use crate::journal::{Journal, JournalError, load_state};
 use crate::notices::{Notices, budget_notices};
 use crate::observer::{Person, RunObserver};
-use crate::perform;
+use crate::perform::{self, GuardedCommand, PlanGuard};
 use crate::performer::{PerformError, Performer};
 use crate::plan_file::{PlanFile, outline};
 use crate::process::{Processes, workspace_masks};
+use crate::project_programs::ProjectPrograms;
 use crate::spec_paths::SpecPaths;
 use crate::stop::Stop;
 use crate::tree::{Tree, TreeError};
@@ -39,54 +43,83 @@ const STRAY_GRACE: Duration = Duration::from_secs(1);
 /// Everything that a run needs to begin.
 #[derive(Debug)]
 pub struct RunSetup {
+    /// The files of the spec.
     pub paths: SpecPaths,
+    /// The configuration of the run.
     pub config: RunConfig,
+    /// The agent.
     pub agent: Agent,
     /// The user has chosen the agent; else it is the one that was found on this machine.
     pub agent_is_chosen: bool,
+    /// The templates of prompts.
     pub prompts: Prompts,
     /// Where programs are looked for: the value of PATH.
     pub path: OsString,
+    /// Values of the environment that must be neither stored nor shown.
+    pub secrets: BTreeSet<String>,
     /// regreen's own binary.
     pub keeper: PathBuf,
+    /// Ends it early.
     pub stop: Stop,
 }
 
 /// How a run ended, or paused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedRun {
+    /// The id of the run.
     pub run: String,
+    /// How it ended.
     pub outcome: RunOutcome,
 }
 
 /// Why there is no run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// The working tree is in use.
     #[error(transparent)]
     Lock(#[from] TreeLockError),
+    /// regreen's own folder cannot be made.
     #[error("cannot create {}", path.display())]
     Folder {
+        /// The path.
         path: PathBuf,
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
+    /// The database cannot be opened.
     #[error("cannot use {}", path.display())]
     Store {
+        /// The path.
         path: PathBuf,
+        /// The error of the system.
         #[source]
         source: OpenError,
     },
+    /// The journal cannot be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// A file cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// Something has to be set up first.
     #[error("{why}")]
-    SetUp { why: String },
+    SetUp {
+        /// What it is.
+        why: String,
+    },
+    /// Others keep changing a file.
     #[error("another program keeps saving a file that regreen must write: {why}")]
-    Contended { why: String },
+    Contended {
+        /// What it is.
+        why: String,
+    },
+    /// The run was begun with another agent.
     #[error("the unfinished run was started with the agent {begun}, not with {found}")]
     OtherAgent {
+        /// The agent that began the run.
         begun: AgentIdentity,
+        /// The agent of this process.
         found: AgentIdentity,
     },
 }
@@ -126,11 +159,11 @@ pub fn run(
     person: &mut dyn Person,
 ) -> Result<FinishedRun, RunError> {
     let paths = setup.paths.clone();
+    let mut plan = PlanFile::new(&paths.spec.tasks);
+    // Before anything is created: a plan that cannot be read cannot be run.
+    preflight::check(&setup, &*plan.read()?)?;
     let _lock = lock_tree(&paths, LockPurpose::Run)?;
     end_strays(&marker_prefix(&paths.root), STRAY_GRACE);
-    let mut plan = PlanFile::new(&paths.spec.tasks);
-    // Before anything is stored: a plan that cannot be read cannot be run.
-    plan.read()?;
     let store = open_checked(&paths)?;
     let OpenedRun {
         journal,
@@ -145,7 +178,9 @@ pub fn run(
     performer.notices.add_all(unreported);
     let notices = budget_notices(&performer.context.agent, &config.budgets);
     performer.notices.add_all(notices);
-    let first = first_input(&mut performer, &state, config, choices, after_limit)?;
+    let lost = lost_tasks(&journal, &mut performer, &choices)?;
+    let first = first_input(&mut performer, &state, config, choices, after_limit, lost)?;
+    perform::reconcile(&mut performer, &journal.store, &state)?;
     journal.recall(|at, event| observer.recall(at, event))?;
     observer.outline(&outline(&*performer.plan.read()?));
     let mut driver = Driver {
@@ -202,13 +237,14 @@ fn performer(
         agent_is_chosen: _,
         prompts,
         path,
+        secrets,
         keeper,
         stop,
     } = setup;
     let processes = Processes {
         keepers: Keepers::new(keeper),
         root: paths.root.clone(),
-        masks: workspace_masks(&paths.root),
+        masks: workspace_masks(&paths.root, &secrets),
         stop,
         run: format!("{}{run}", marker_prefix(&paths.root)),
     };
@@ -217,6 +253,12 @@ fn performer(
     let own: BTreeSet<RelPath> = paths.spec_files().into_iter().flatten().collect();
     tree.begin(&paths.run_folder(run.as_str()), &own)?;
     let manifests = manifests(&paths, run, is_new)?;
+    let folder = paths.run_folder(run.as_str());
+    let project_programs = if is_new {
+        ProjectPrograms::begin(&paths.root, &folder, &path).map_err(PerformError::from)?
+    } else {
+        ProjectPrograms::resume(&paths.root, &folder, &path)
+    };
     Ok(Performer {
         run: run.as_str().to_owned(),
         context: ExecutionContext::new(
@@ -224,10 +266,13 @@ fn performer(
             prompts,
             path,
             manifests,
+            project_programs,
             config.verify_timeout_ms,
             processes,
         ),
         notices: Notices::default(),
+        reviews: Vec::new(),
+        baseline: None,
         paths,
         tree,
         plan,
@@ -248,10 +293,42 @@ fn manifests(
         write_atomically(&path, text.as_bytes())?;
         return Ok(manifests);
     }
-    let saved = fs::read_to_string(&path).ok();
+    let saved = read_text_file(&path, MAX_FILE).ok();
     Ok(saved
         .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or_default())
+}
+
+/// The tasks whose rows agents removed in the run before, as far as no one has put them back or
+/// skipped them: a run without them is not green.
+fn lost_tasks(
+    journal: &Journal,
+    performer: &mut Performer,
+    choices: &[PersonChoice],
+) -> Result<Vec<TaskKey>, RunError> {
+    let Some(before) = run_before(journal, &performer.paths)? else {
+        return Ok(Vec::new());
+    };
+    // A journal that can't be read any more loses nothing but this.
+    let Ok((state, _)) = load_state(&journal.store, &before) else {
+        return Ok(Vec::new());
+    };
+    let file = performer.plan.read()?;
+    let is_skipped = |task: &TaskKey| {
+        let mut choices = choices.iter().rev();
+        let last = choices.find(|choice| choice.task == *task);
+        last.is_some_and(|choice| choice.what == ChoiceKind::Skip)
+    };
+    let removed = state.put_back.intersection(&state.skipped);
+    let lost = removed.filter(|task| file.resolve(task).is_none() && !is_skipped(task));
+    Ok(lost.cloned().collect())
+}
+
+fn lost_notice(task: &TaskKey) -> String {
+    let id = &task.id;
+    format!(
+        "task {task} has not run: an agent removed its row from the plan. Put the row back, or run `regreen skip {id}`"
+    )
 }
 
 /// The input that begins the run, or resumes it.
@@ -261,31 +338,51 @@ fn first_input(
     config: RunConfig,
     choices: Vec<PersonChoice>,
     after_limit: bool,
+    lost: Vec<TaskKey>,
 ) -> Result<Input, RunError> {
     perform::ensure_state_file(performer)?;
     if state.run.is_empty() {
         let notice = performer.tree.notice();
         performer.notices.add_all(notice.map(str::to_owned));
+        performer.notices.add_all(lost.iter().map(lost_notice));
         return Ok(Input::Start {
             run: performer.run.clone(),
             config: Box::new(config),
             choices,
             after_limit,
+            lost,
         });
     }
-    let interrupted = match state.pending_attempt() {
-        Some((key, attempt)) => {
-            let new: Vec<_> = state.new_choices(&choices).collect();
-            let report = perform::interrupted(performer, key, attempt, &state.put_back, &new)?;
-            Some(Box::new(report))
-        }
-        None => None,
-    };
+    let interrupted = review_interrupted(performer, state, &choices)?;
     Ok(Input::Resume(Resumption {
         choices,
         config: Some(Box::new(config)),
         interrupted,
     }))
+}
+
+/// Reviews what the interrupted process left, if foreign code was running when it ended. Returns
+/// the report of an attempt.
+fn review_interrupted(
+    performer: &mut Performer,
+    state: &State,
+    choices: &[PersonChoice],
+) -> Result<Option<Box<AttemptReport>>, PerformError> {
+    let pending = state.pending_guarded();
+    let new: Vec<_> = state.new_choices(choices).collect();
+    let command = match pending {
+        Some((_, seq)) => GuardedCommand::of(seq, state),
+        None => GuardedCommand::unknown(state),
+    };
+    if let Some((key, attempt)) = state.pending_attempt() {
+        let report = perform::interrupted(performer, key, attempt, command, &new)?;
+        return Ok(Some(Box::new(report)));
+    }
+    if let Some(mut guard) = PlanGuard::interrupted(performer, command, &new) {
+        let changes = guard.end(performer)?;
+        performer.reviewed(pending.and_then(|(task, _)| task), changes);
+    }
+    Ok(None)
 }
 
 fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<FinishedRun, RunError> {

@@ -14,8 +14,11 @@ const PROGRESS: &str = ".progress.md";
 pub struct SpecPaths {
     /// The workspace.
     pub root: PathBuf,
+    /// The spec.
     pub spec: Spec,
+    /// The state file.
     pub state: PathBuf,
+    /// The progress file.
     pub progress: PathBuf,
 }
 
@@ -42,11 +45,13 @@ impl SpecPaths {
         }
     }
 
+    /// Returns regreen's own folder in the workspace.
     #[must_use]
     pub fn own(&self) -> PathBuf {
         own_folder(&self.root)
     }
 
+    /// Returns the path of the database.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         database(&self.root)
@@ -71,6 +76,7 @@ impl SpecPaths {
         folder.to_owned()
     }
 
+    /// Returns the folder of a run, with its logs.
     #[must_use]
     pub fn run_folder(&self, run: &str) -> PathBuf {
         self.own().join("runs").join(path_part(run))

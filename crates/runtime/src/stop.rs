@@ -39,7 +39,7 @@ pub(crate) struct Attached<'s> {
 
 impl Stop {
     /// Listens to the signals that ask to stop. The second one ends the process at once, as if
-    /// nobody listened; the keepers end whatever runs.
+    /// no handler were set; the keepers end whatever runs.
     ///
     /// # Errors
     /// If the signals cannot be caught.
@@ -71,6 +71,7 @@ impl Stop {
         self.shared.changed.notify_all();
     }
 
+    /// Returns how someone has asked to stop, if someone has.
     #[must_use]
     pub fn asked(&self) -> Option<StopSignal> {
         self.state().asked
@@ -99,7 +100,7 @@ impl Stop {
         Attached { stop: self }
     }
 
-    /// Waits. Returns whether nobody asked to stop meanwhile.
+    /// Waits. Returns whether the wait was not interrupted by a request to stop.
     pub(crate) fn sleep_until(&self, until: Timestamp) -> bool {
         /// The clock may be set meanwhile, so it is read again now and then.
         const CHECK_EVERY: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use regreen_engine::CommitResult;
 use regreen_model::{TaskKey, Timestamp};
 use regreen_workspace::{
-    AttemptName, Git, GitError, HashLimits, HashSnapshot, RelPath, SnapshotError,
+    AttemptName, Git, GitError, HashLimits, HashSnapshot, RelPath, SnapshotError, UndoError,
 };
 
 pub(crate) use self::git_tree::GitTree;
@@ -32,6 +32,8 @@ pub(crate) struct AttemptChanges {
     pub(crate) changed: Vec<RelPath>,
     /// The commit of HEAD afterwards.
     pub(crate) head: Option<String>,
+    /// What it did to HEAD or its branch, which was put back.
+    pub(crate) moved: Option<String>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -41,6 +43,8 @@ pub(crate) struct CommitJob {
     pub(crate) run: String,
     pub(crate) task: TaskKey,
     pub(crate) attempts: u32,
+    /// Its number among the commits of the run.
+    pub(crate) number: u32,
     pub(crate) message: String,
     /// The task and its fixes.
     pub(crate) tasks: Vec<TaskKey>,
@@ -48,7 +52,7 @@ pub(crate) struct CommitJob {
     pub(crate) runs: BTreeSet<String>,
     pub(crate) parent: Option<String>,
     pub(crate) spec_files: BTreeSet<RelPath>,
-    /// Never committed, whoever changed it: it belongs to this machine.
+    /// Never committed: it belongs to this machine.
     pub(crate) state: Option<RelPath>,
 }
 
@@ -64,6 +68,8 @@ pub(crate) enum TreeError {
         #[source]
         source: io::Error,
     },
+    #[error(transparent)]
+    PutBack(#[from] UndoError),
     #[error(transparent)]
     Write(#[from] AtomicWriteError),
 }
@@ -84,6 +90,22 @@ impl Tree {
                 Ok(Self::Plain(PlainTree::new(&paths.root)))
             }
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The repository, if there is one.
+    pub(crate) fn git(&self) -> Option<&Git> {
+        match self {
+            Self::Git(tree) => Some(tree.git()),
+            Self::Plain(_) => None,
+        }
+    }
+
+    /// The commit that a run made of a task, abbreviated, if HEAD contains it.
+    pub(crate) fn commit_of(&self, run: &str, task: &TaskKey) -> Result<Option<String>, TreeError> {
+        match self {
+            Self::Git(tree) => Ok(tree.commit_of(run, task)?),
+            Self::Plain(_) => Ok(None),
         }
     }
 
@@ -130,7 +152,30 @@ impl Tree {
     ) -> Result<AttemptChanges, TreeError> {
         match self {
             Self::Git(tree) => tree.after(name, now),
-            Self::Plain(tree) => Ok(tree.after(now)),
+            Self::Plain(tree) => Ok(tree.after(name, now)),
+        }
+    }
+
+    /// Puts HEAD and its branch back if they were moved since the attempt ended, and says how.
+    pub(crate) fn put_head_back(
+        &mut self,
+        attempt: &AttemptName,
+    ) -> Result<Option<String>, TreeError> {
+        match self {
+            Self::Git(tree) => tree.put_head_back(attempt),
+            Self::Plain(_) => Ok(None),
+        }
+    }
+
+    /// The paths that have changed since an attempt ended; `None` if that is not known.
+    pub(crate) fn changed_since(
+        &mut self,
+        attempt: &AttemptName,
+        now: Timestamp,
+    ) -> Option<BTreeSet<RelPath>> {
+        match self {
+            Self::Git(tree) => tree.changed_since(attempt).ok().flatten(),
+            Self::Plain(tree) => tree.changed_since(attempt, now),
         }
     }
 
@@ -150,6 +195,8 @@ pub(crate) struct PlainTree {
     /// Files about the work, which are not part of it.
     own: BTreeSet<RelPath>,
     last: Option<HashSnapshot>,
+    /// The attempt after which the last fingerprints were taken.
+    last_attempt: Option<AttemptName>,
 }
 
 impl PlainTree {
@@ -158,6 +205,7 @@ impl PlainTree {
             root: root.to_owned(),
             own: BTreeSet::new(),
             last: None,
+            last_attempt: None,
         }
     }
 
@@ -168,10 +216,11 @@ impl PlainTree {
     pub(super) fn before(&mut self, now: Timestamp) {
         let taken = self.take(now);
         self.last = Some(taken);
+        self.last_attempt = None;
     }
 
     /// Knows nothing after an attempt whose beginning it did not see.
-    pub(super) fn after(&mut self, now: Timestamp) -> AttemptChanges {
+    pub(super) fn after(&mut self, name: &AttemptName, now: Timestamp) -> AttemptChanges {
         let after = self.take(now);
         let changes = self
             .last
@@ -183,7 +232,19 @@ impl PlainTree {
             ..AttemptChanges::default()
         };
         self.last = Some(after);
+        self.last_attempt = Some(name.clone());
         left
+    }
+
+    pub(super) fn changed_since(
+        &self,
+        attempt: &AttemptName,
+        now: Timestamp,
+    ) -> Option<BTreeSet<RelPath>> {
+        let is_known = self.last_attempt.as_ref() == Some(attempt);
+        let last = self.last.as_ref().filter(|_| is_known)?;
+        let changes = last.changed_files(&self.take(now)).into_iter();
+        Some(changes.map(|change| change.path).collect())
     }
 
     fn take(&self, now: Timestamp) -> HashSnapshot {

@@ -23,6 +23,7 @@ pub struct TreeLock {
 /// What a working tree is locked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockPurpose {
+    /// A run.
     Run,
     /// Something short: the user decides about a task, or undoes one.
     Change,
@@ -31,7 +32,9 @@ pub enum LockPurpose {
 /// The process that holds a working tree, as it describes itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockHolder {
+    /// Its process id, if it could be read.
     pub pid: Option<u32>,
+    /// What it holds the tree for.
     pub purpose: LockPurpose,
     /// The name of the spec.
     pub name: String,
@@ -42,11 +45,15 @@ pub struct LockHolder {
 /// Why the tree could not be locked.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeLockError {
+    /// Another process holds it.
     #[error("{0}")]
     Held(LockHolder),
+    /// The lock file cannot be used.
     #[error("cannot use {}", path.display())]
     Io {
+        /// The path.
         path: PathBuf,
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
@@ -207,12 +214,31 @@ pub fn create_own_folder(root: &Path) -> io::Result<()> {
     let mut private = DirBuilder::new();
     private.recursive(true).mode(0o700);
     private.create(scratch)?;
+    ignore_itself(&own)
+}
+
+/// Writes the file that keeps the folder out of git, as a whole or not at all. A full disk may have
+/// left an empty one.
+fn ignore_itself(own: &Path) -> io::Result<()> {
     let ignore = own.join(".gitignore");
-    match OpenOptions::new().write(true).create_new(true).open(ignore) {
-        Ok(mut file) => file.write_all(b"*\n"),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
+    match fs::symlink_metadata(&ignore) {
+        Ok(found) if !found.is_file() || found.len() > 0 => return Ok(()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
     }
+    let draft = own
+        .join("scratch")
+        .join(format!("gitignore-{}", std::process::id()));
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&draft)?;
+    let written = file.write_all(b"*\n").and_then(|()| file.sync_all());
+    let done = written.and_then(|()| fs::rename(&draft, &ignore));
+    if done.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    done
 }
 
 /// Refuses a link: a repository must not redirect what regreen writes.
@@ -233,6 +259,21 @@ mod tests {
     use regreen_workspace::Spec;
 
     use super::*;
+
+    #[test]
+    fn an_empty_ignore_file_that_a_full_disk_left_is_written_again() {
+        let root = tempfile::tempdir().unwrap();
+        let ignore = own_folder(root.path()).join(".gitignore");
+        for left in ["", "*\n", "own rules\n"] {
+            create_own_folder(root.path()).unwrap();
+            fs::write(&ignore, left).unwrap();
+            create_own_folder(root.path()).unwrap();
+            let expected = if left.is_empty() { "*\n" } else { left };
+            assert_eq!(fs::read_to_string(&ignore).unwrap(), expected);
+        }
+        let scratch = fs::read_dir(own_folder(root.path()).join("scratch")).unwrap();
+        assert_eq!(scratch.count(), 0);
+    }
 
     #[test]
     fn the_folder_is_the_users_alone_and_no_part_of_the_repository() {

@@ -2,26 +2,29 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use regreen_diagnosis::{Scanner, evidence_of, rank};
+use regreen_documents::{Shell, guarded, is_search};
 use regreen_model::{
-    Ending, Evidence, Failure, FailureRecord, Source, Verdict, VerifyCommand, VerifyForm,
+    CommandResult, Ending, Evidence, Failure, FailureRecord, Source, Verdict, VerifyCommand,
 };
-use regreen_supervisor::{EndReason, Stdin, Stream};
+use regreen_supervisor::{EndReason, Exit, Stdin, Stream};
 use regreen_workspace::RealDisk;
 
 use crate::execution::ExecutionContext;
 use crate::log_file::{Excerpt, LogFile};
 use crate::observer::RunObserver;
 use crate::performer::PerformError;
-use crate::process::{Job, Sink, ending_of, set};
+use crate::process::{Job, Sink, ending_of};
 use crate::stop::Stop;
 
 /// How much of an output is compared with what the command is expected to print.
 const COMPARED_BYTES: usize = 2 * 1024 * 1024;
 /// How much of an output is quoted.
 const QUOTED_BYTES: usize = 4 * 1024;
+/// How often a command is run whose keeper is killed: then nothing is known of it.
+const KEEPERS: u32 = 3;
 
 /// Commands that must pass.
 #[derive(Debug)]
@@ -36,8 +39,21 @@ pub(crate) struct Check<'a> {
     /// Runs where no other command does.
     pub(crate) gate: Option<&'a str>,
     pub(crate) timeout_ms: u64,
+    /// When it must have ended, however many commands there are.
+    pub(crate) deadline: Option<Instant>,
     /// Variables that repairs have set.
     pub(crate) environment: &'a [(String, String)],
+}
+
+impl Check<'_> {
+    /// How long the next command may take.
+    pub(crate) fn time_left(&self) -> Duration {
+        let timeout = Duration::from_millis(self.timeout_ms);
+        let left = self
+            .deadline
+            .map(|end| end.saturating_duration_since(Instant::now()));
+        left.map_or(timeout, |left| left.min(timeout))
+    }
 }
 
 /// How a check ended.
@@ -84,7 +100,7 @@ impl ExecutionContext {
         let mut log = LogFile::create(&check.folder, &check.stem)?;
         let mut result = CheckResult::Passed;
         for command in &commands {
-            observer.activity(&command.command);
+            observer.activity(&self.processes.masks.mask(&command.command));
             result = self.run_check(check, command, &mut log)?;
             if result.has_failed() {
                 break;
@@ -110,11 +126,8 @@ impl ExecutionContext {
     }
 
     /// The commands of the check; if it has none, the gate of the whole workspace.
-    fn runnable(&self, check: &Check<'_>) -> Vec<VerifyCommand> {
-        let is_command = |command: &&VerifyCommand| match command.form {
-            VerifyForm::Always => true,
-            VerifyForm::IfProgram => self.programs.has(&RealDisk, command.program()),
-        };
+    pub(crate) fn runnable(&self, check: &Check<'_>) -> Vec<VerifyCommand> {
+        let is_command = |command: &&VerifyCommand| self.programs.can_run(&RealDisk, command);
         let own: Vec<VerifyCommand> = check.commands.iter().filter(is_command).cloned().collect();
         match check.gate {
             Some(gate) if own.is_empty() => vec![VerifyCommand::always(gate)],
@@ -122,22 +135,55 @@ impl ExecutionContext {
         }
     }
 
+    /// What the shell can tell about the stages of a pipeline.
+    fn shell_kind(&self) -> Shell {
+        match self.shell.file_name() {
+            Some(name) if name == "bash" => Shell::Bash,
+            _ => Shell::Posix,
+        }
+    }
+
+    /// Runs a command until its end is known. One whose keeper was killed counts as not having run,
+    /// so that it is neither flaky nor failed; nor has it passed, whatever was expected of it.
     fn run_check(
         &self,
         check: &Check<'_>,
         command: &VerifyCommand,
         log: &mut LogFile,
     ) -> Result<CheckResult, PerformError> {
-        let timeout = Duration::from_millis(check.timeout_ms);
+        for _ in 0..KEEPERS {
+            if let Some(result) = self.run_command(check, command, log)? {
+                return Ok(result);
+            }
+            log.write(b"[the supervisor of this command was killed; its result is unknown]\n");
+        }
+        let error = format!(
+            "Verify failed: `{}` did not end by itself: its supervisor was killed {KEEPERS} times",
+            command.command
+        );
+        Ok(CheckResult::Failed {
+            failure: FailureRecord::new(error),
+            evidence: Box::default(),
+        })
+    }
+
+    /// Runs a command; `None` if its keeper was killed.
+    fn run_command(
+        &self,
+        check: &Check<'_>,
+        command: &VerifyCommand,
+        log: &mut LogFile,
+    ) -> Result<Option<CheckResult>, PerformError> {
+        let timeout = check.time_left();
         let text = &command.command;
         log.write(format!("$ {}\n", self.processes.masks.mask(text)).as_bytes());
         let job = Job {
             argv: vec![
                 self.shell.clone().into(),
                 "-c".into(),
-                OsString::from(text.replace('\0', "")),
+                OsString::from(guarded(&text.replace('\0', ""), self.shell_kind())),
             ],
-            env: set(check.environment),
+            env: self.project_programs.environment(check.environment)?,
             stdin: Stdin::Empty,
             timeout,
             idle: None,
@@ -146,6 +192,7 @@ impl ExecutionContext {
         let mut output = CheckOutput {
             log,
             stdout: Excerpt::new(COMPARED_BYTES),
+            stderr: Excerpt::new(COMPARED_BYTES),
             all: Excerpt::new(QUOTED_BYTES),
             scanner: Scanner::new(Source::Command),
         };
@@ -154,26 +201,25 @@ impl ExecutionContext {
             return Err(why_cancelled(&self.processes.stop, output.log));
         }
         let ending = ending_of(&ended, timeout);
+        if ended.exit == Exit::Unknown && !ending.timed_out {
+            return Ok(None);
+        }
         let code = ended.exit.shell_code();
         output.log.write(format!("[exit code {code}]\n").as_bytes());
-        let has_passed = !ending.timed_out
-            && match &command.expects {
-                None => code == 0,
-                Some(expected) => expected.is_met(code, &output.stdout.text()),
-            };
+        let has_passed = !ending.timed_out && output.is_expected(command, code);
         if has_passed {
-            return Ok(CheckResult::Passed);
+            return Ok(Some(CheckResult::Passed));
         }
         let error = why_failed(command, ending, code, &output.all.end(QUOTED_BYTES));
         let scanned = output.scanner.finish();
         let evidence = evidence_of(scanned, Source::Command, Some(text.clone()), ending);
-        Ok(CheckResult::Failed {
+        Ok(Some(CheckResult::Failed {
             failure: FailureRecord {
                 diagnosis: rank(&evidence).map(Box::new),
                 ..FailureRecord::new(error)
             },
             evidence: Box::new(evidence),
-        })
+        }))
     }
 }
 
@@ -203,14 +249,31 @@ fn why_failed(command: &VerifyCommand, ending: Ending, code: i32, output: &str) 
 struct CheckOutput<'l> {
     log: &'l mut LogFile,
     stdout: Excerpt,
+    stderr: Excerpt,
     all: Excerpt,
     scanner: Scanner,
 }
 
+impl CheckOutput<'_> {
+    fn is_expected(&mut self, command: &VerifyCommand, exit_code: i32) -> bool {
+        let Some(expected) = &command.expects else {
+            return exit_code == 0;
+        };
+        expected.is_met(CommandResult {
+            exit_code,
+            stdout: &self.stdout.text(),
+            stderr: &self.stderr.text(),
+            is_cut: self.stdout.is_cut() || self.stderr.is_cut(),
+            is_search: is_search(&command.command),
+        })
+    }
+}
+
 impl Sink for CheckOutput<'_> {
     fn take(&mut self, stream: Stream, bytes: &[u8]) -> bool {
-        if stream == Stream::Stdout {
-            self.stdout.push(bytes);
+        match stream {
+            Stream::Stdout => self.stdout.push(bytes),
+            Stream::Stderr => self.stderr.push(bytes),
         }
         self.all.push(bytes);
         self.scanner.feed(bytes);

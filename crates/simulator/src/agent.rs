@@ -1,17 +1,18 @@
 //! Kinds of simulated agents.
 
+use crate::plan_attack::PlanAttack;
 use crate::rng::Rng;
 
 /// A simulated agent: most do a bit of everything, some always do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Character {
     Mixed,
-    Does(Deed),
+    Does(AgentAction),
 }
 
 /// What an agent does in an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum AgentAction {
     /// Does the work and says so.
     Works,
     /// Says so, but the work is not done.
@@ -28,23 +29,14 @@ pub(crate) enum Deed {
     TimesOutStuck,
     LosesSession,
     IsRateLimited,
-    /// Ticks every row, its own included.
-    TicksAll,
-    DeletesRow,
-    UnticksDone,
-    EditsVerify,
-    AddsRow,
-    AddsTickedRow,
-    /// Writes the file with other line endings.
-    ChangesLineEndings,
-    EmptiesFile,
-    EditsTitle,
+    /// Does the work and changes the task file.
+    Attacks(PlanAttack),
     /// Its program is missing.
     IsMissing,
 }
 
-impl Deed {
-    pub(crate) const ALL: [Self; 21] = [
+impl AgentAction {
+    const PLAIN: [Self; 12] = [
         Self::Works,
         Self::Lies,
         Self::IsSilent,
@@ -56,17 +48,15 @@ impl Deed {
         Self::TimesOutStuck,
         Self::LosesSession,
         Self::IsRateLimited,
-        Self::TicksAll,
-        Self::DeletesRow,
-        Self::UnticksDone,
-        Self::EditsVerify,
-        Self::AddsRow,
-        Self::AddsTickedRow,
-        Self::ChangesLineEndings,
-        Self::EmptiesFile,
-        Self::EditsTitle,
         Self::IsMissing,
     ];
+
+    /// Chooses one of all.
+    pub(crate) fn any(rng: &mut Rng) -> Self {
+        let attacks = PlanAttack::ALL.map(Self::Attacks);
+        let all = Self::PLAIN.into_iter().chain(attacks);
+        rng.pick(all).unwrap_or(Self::Works)
+    }
 }
 
 impl Character {
@@ -74,6 +64,6 @@ impl Character {
         if rng.below(5) < 4 {
             return Self::Mixed;
         }
-        Self::Does(rng.pick(Deed::ALL).unwrap_or(Deed::Works))
+        Self::Does(AgentAction::any(rng))
     }
 }

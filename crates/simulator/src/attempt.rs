@@ -1,24 +1,19 @@
 //! Attempts: what the agent does, and what is observed afterwards.
 
-use std::rc::Rc;
-
-use regreen_documents::{TaskFile, review};
 use regreen_model::{
     AttemptClass, AttemptReport, Ending, FailureRecord, Modification, ModificationRequest,
-    PlanChanges, PromptKind, ProposedTask, TaskKey, Usage,
+    PromptKind, ProposedTask, TaskKey, Usage,
 };
 
-use crate::agent::{Character, Deed};
-use crate::invariants;
-use crate::task_lists;
+use crate::agent::{AgentAction, Character};
+use crate::world::World;
 use crate::world::name_of;
-use crate::world::{Kept, World};
 use regreen_engine::AttemptOrder;
 use regreen_engine::Input;
 
 /// How much of an attempt was seen before the process died.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum Interruption {
     /// Everything, but it was not reported.
     Reviewed,
     /// The agent changed the plan, and the changes were not reviewed.
@@ -27,90 +22,48 @@ pub(crate) enum Seen {
     NotBegun,
 }
 
-impl Seen {
+impl Interruption {
     pub(crate) const ALL: [Self; 3] = [Self::Reviewed, Self::NotReviewed, Self::NotBegun];
 }
 
 impl World {
     /// Runs the agent once on a task.
-    pub(crate) fn attempt(&mut self, order: &AttemptOrder, seen: Seen) -> Result<CameOfIt, String> {
+    pub(crate) fn attempt(
+        &mut self,
+        order: &AttemptOrder,
+        seen: Interruption,
+    ) -> Result<AttemptOutcome, String> {
         let key = &order.task.task;
         if self.file.open_row(key).is_none() {
-            return Ok(CameOfIt::Gone);
+            return Ok(AttemptOutcome::Gone);
         }
-        let before = Rc::clone(&self.file);
-        self.kept = Some(Kept {
-            task: key.clone(),
-            attempt: order.attempt,
-            plan: Rc::clone(&before),
-        });
-        if seen == Seen::NotBegun {
-            return Ok(CameOfIt::Gone);
+        self.begin_guard();
+        if seen == Interruption::NotBegun {
+            return Ok(AttemptOutcome::Gone);
         }
         let mut report = self.behave(order);
-        if seen == Seen::NotReviewed {
-            return Ok(CameOfIt::Gone);
+        if seen == Interruption::NotReviewed {
+            return Ok(AttemptOutcome::Gone);
         }
-        report.plan = self.settle(&before, key, &order.put_back)?;
+        report.plan = self.end_guard(key)?;
         self.watch.saw_attempt(&name_of(key), &report);
-        Ok(CameOfIt::Ended(Box::new(report)))
+        Ok(AttemptOutcome::Ended(Box::new(report)))
     }
 
-    /// Reports an attempt whose end was not observed, by what it left behind.
-    pub(crate) fn interrupted(&mut self) -> Result<Option<Box<AttemptReport>>, String> {
-        let Some((key, attempt)) = self.state.pending_attempt() else {
-            return Ok(None);
-        };
-        let key = key.clone();
-        let kept = self.kept.clone();
-        let plan = match kept.filter(|kept| kept.task == key && kept.attempt == attempt) {
-            None => PlanChanges::default(),
-            Some(kept) => {
-                let new = self.state.new_choices(&self.choices);
-                let chosen = TaskFile::clone(&kept.plan).as_chosen(&new.collect::<Vec<_>>());
-                let put_back = self.state.put_back.clone();
-                self.settle(&Rc::new(chosen), &key, &put_back)?
-            }
-        };
-        Ok(Some(Box::new(AttemptReport {
-            class: AttemptClass::Interrupted,
-            plan,
-            ..AttemptReport::default()
-        })))
-    }
-
-    /// Reverts what an agent must not do to the plan, and reports what else it did.
-    fn settle(
-        &mut self,
-        before: &Rc<TaskFile>,
-        key: &TaskKey,
-        put_back: &std::collections::BTreeSet<TaskKey>,
-    ) -> Result<PlanChanges, String> {
-        let running = before.worked_on(key);
-        let mut review = review(before, &self.file, &running, put_back);
-        if let Some(text) = review.text.take() {
-            self.file = Rc::new(TaskFile::read(text));
-        }
-        invariants::protected_rows_are_as_they_were(before, &self.file, &running)?;
-        let changes = review.into_changes();
-        self.watch.settled(before, &self.file, &changes);
-        Ok(changes)
-    }
-
-    fn deed(&mut self) -> Deed {
+    fn action(&mut self) -> AgentAction {
         match self.agent {
-            Character::Does(deed) => deed,
-            Character::Mixed if self.rng.below(10) + self.trouble < 10 => Deed::Works,
-            Character::Mixed => match self.rng.pick(Deed::ALL).unwrap_or(Deed::Works) {
-                Deed::IsMissing if !self.rng.one_in(10) => Deed::Works,
-                deed => deed,
+            Character::Does(action) => action,
+            Character::Mixed if self.rng.below(10) + self.trouble < 10 => AgentAction::Works,
+            Character::Mixed => match AgentAction::any(&mut self.rng) {
+                AgentAction::IsMissing if !self.rng.one_in(10) => AgentAction::Works,
+                action => action,
             },
         }
     }
 
     fn behave(&mut self, order: &AttemptOrder) -> AttemptReport {
         let key = &order.task.task;
-        let deed = self.deed();
+        let action = self.action();
         let (session, usage) = self.use_up(order);
         let done = AttemptReport {
             session: Some(session),
@@ -120,8 +73,8 @@ impl World {
             failure: FailureRecord::new(format!("it broke: {}", self.rng.below(3))),
             ..AttemptReport::default()
         };
-        self.work(order, deed);
-        self.touch_plan(key, deed);
+        self.work(order, action);
+        self.touch_plan(key, action);
         if self.state.stopping.is_some() {
             return AttemptReport {
                 class: AttemptClass::Interrupted,
@@ -129,7 +82,7 @@ impl World {
                 ..done
             };
         }
-        self.report(order, deed, done)
+        self.report(order, action, done)
     }
 
     /// A resumed session reports its whole usage again.
@@ -147,27 +100,35 @@ impl World {
     }
 
     /// Returns whether the work is done by now. A fix works for its root.
-    fn work(&mut self, order: &AttemptOrder, deed: Deed) {
+    fn work(&mut self, order: &AttemptOrder, action: AgentAction) {
         let fails = matches!(
-            deed,
-            Deed::Lies
-                | Deed::ReportsFailure
-                | Deed::TimesOutAtWork
-                | Deed::TimesOutStuck
-                | Deed::IsRateLimited
-                | Deed::IsMissing
-                | Deed::LosesSession
+            action,
+            AgentAction::Lies
+                | AgentAction::ReportsFailure
+                | AgentAction::TimesOutAtWork
+                | AgentAction::TimesOutStuck
+                | AgentAction::IsRateLimited
+                | AgentAction::IsMissing
+                | AgentAction::LosesSession
         );
         let heals = order.task.is_fix() && self.rng.below(3) < 2;
-        let works = !fails && deed != Deed::IsIdle;
-        let own = self.works.entry(name_of(&order.task.task)).or_default();
-        *own |= works;
+        let works = !fails && action != AgentAction::IsIdle;
+        let name = name_of(&order.task.task);
+        self.watch.work_changed(&name);
+        *self.works.entry(name).or_default() |= works;
         if heals && works {
-            self.works.insert(name_of(&order.task.root), true);
+            let root = name_of(&order.task.root);
+            self.watch.work_changed(&root);
+            self.works.insert(root, true);
         }
     }
 
-    fn report(&mut self, order: &AttemptOrder, deed: Deed, done: AttemptReport) -> AttemptReport {
+    fn report(
+        &mut self,
+        order: &AttemptOrder,
+        action: AgentAction,
+        done: AttemptReport,
+    ) -> AttemptReport {
         let silent = AttemptReport {
             signalled: false,
             ..done.clone()
@@ -176,13 +137,13 @@ impl World {
             timed_out: true,
             ..Ending::default()
         };
-        match deed {
-            Deed::IsSilent => silent,
-            Deed::IsIdle => AttemptReport {
+        match action {
+            AgentAction::IsSilent => silent,
+            AgentAction::IsIdle => AttemptReport {
                 files_changed: 0,
                 ..done
             },
-            Deed::ReportsFailure => AttemptReport {
+            AgentAction::ReportsFailure => AttemptReport {
                 reports_failure: true,
                 failure: FailureRecord {
                     diagnosis: self.diagnosis(),
@@ -190,37 +151,39 @@ impl World {
                 },
                 ..done
             },
-            Deed::Contradicts => AttemptReport {
+            AgentAction::Contradicts => AttemptReport {
                 contradiction: Some("needs human".to_owned()),
                 signalled: self.rng.below(2) == 0,
                 ..done
             },
-            Deed::AsksForRows => AttemptReport {
+            AgentAction::AsksForRows => AttemptReport {
                 modification: Some(Box::new(self.request(&order.task.task))),
                 ..silent
             },
-            Deed::TimesOutStuck if order.prompt == PromptKind::Split && self.rng.one_in(2) => {
+            AgentAction::TimesOutStuck
+                if order.prompt == PromptKind::Split && self.rng.one_in(2) =>
+            {
                 AttemptReport {
                     modification: Some(Box::new(self.request(&order.task.task))),
                     ..silent
                 }
             }
-            Deed::TimesOutAtWork | Deed::TimesOutStuck => AttemptReport {
-                progressed: deed == Deed::TimesOutAtWork,
+            AgentAction::TimesOutAtWork | AgentAction::TimesOutStuck => AttemptReport {
+                progressed: action == AgentAction::TimesOutAtWork,
                 ending,
                 ..silent
             },
-            Deed::LosesSession => AttemptReport {
+            AgentAction::LosesSession => AttemptReport {
                 class: AttemptClass::Session {
                     why: "context overflow".to_owned(),
                 },
                 ..silent
             },
-            Deed::IsRateLimited => AttemptReport {
+            AgentAction::IsRateLimited => AttemptReport {
                 class: self.rate_limit(),
                 ..silent
             },
-            Deed::IsMissing => AttemptReport {
+            AgentAction::IsMissing => AttemptReport {
                 class: AttemptClass::Fatal {
                     why: "no agent".to_owned(),
                 },
@@ -277,52 +240,22 @@ impl World {
     }
 
     /// Lets the agent change the task file.
-    fn touch_plan(&mut self, own: &TaskKey, deed: Deed) {
-        let file = Rc::clone(&self.file);
-        let tasks = file.tasks();
-        let row = self.rng.pick(tasks.iter().filter(|task| task.id.is_some()));
-        let text = match (deed, row) {
-            (Deed::TicksAll, _) => tasks.iter().fold(file.text().to_owned(), |text, task| {
-                task_lists::with_box(&TaskFile::read(text), task, true)
-            }),
-            (Deed::UnticksDone, _) => tasks.iter().fold(file.text().to_owned(), |text, task| {
-                task_lists::with_box(&TaskFile::read(text), task, false)
-            }),
-            (Deed::DeletesRow, Some(row)) => task_lists::without(&file, row),
-            (Deed::EditsVerify, Some(row)) => task_lists::with_other_verify(&file, row),
-            (Deed::AddsRow | Deed::AddsTickedRow, Some(row)) => {
-                let number = self.new_number();
-                let is_ticked = deed == Deed::AddsTickedRow;
-                let line = self.plan.row(&format!("extra{number}"), number, is_ticked);
-                task_lists::with_line_after(&file, row, &line)
-            }
-            (Deed::EditsTitle, Some(row)) => task_lists::with_words(&file, row, " edited"),
-            (Deed::ChangesLineEndings, _) => match file.text().contains("\r\n") {
-                true => file.text().replace("\r\n", "\n"),
-                false => file.text().replace('\n', "\r\n"),
-            },
-            (Deed::EmptiesFile, _) => String::new(),
-            // A working agent ticks its own row now and then.
-            (Deed::Works, _) if self.rng.one_in(6) => {
-                let own = file.resolve(own).and_then(|row| file.task(row));
-                match own {
-                    Some(own) => task_lists::with_box(&file, &own, true),
-                    None => return,
-                }
-            }
-            _ => return,
-        };
-        self.file = Rc::new(TaskFile::read(text));
+    fn touch_plan(&mut self, own: &TaskKey, action: AgentAction) {
+        match action {
+            AgentAction::Attacks(attack) => self.attack_plan(attack),
+            AgentAction::Works if self.rng.one_in(6) => self.tick_own_row(own),
+            _ => {}
+        }
     }
 }
 
 /// The outcome of an attempt.
-pub(crate) enum CameOfIt {
+pub(crate) enum AttemptOutcome {
     Ended(Box<AttemptReport>),
     Gone,
 }
 
-impl CameOfIt {
+impl AttemptOutcome {
     pub(crate) fn answer(self, seq: u64) -> Input {
         match self {
             Self::Ended(report) => Input::AttemptEnded { seq, report },

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use regreen_documents::{RowId, TaskFile};
+use regreen_documents::TaskFile;
 use regreen_model::{
     Confidence, Failure, FailureCategory, FailureKind, Inspection, PlannedRepair, RepairAction,
     RepairResult, RetryMode, TaskKey,
@@ -85,8 +85,8 @@ impl World {
         }
     }
 
-    /// Returns a fix that is about to be carried out, unless a person has just ticked it.
-    pub(crate) fn row_to_repair(&mut self, fix: &TaskKey) -> Option<RowId> {
+    /// Lets a person tick a fix that is about to be carried out.
+    pub(crate) fn people_may_tick(&mut self, fix: &TaskKey) {
         let file = Rc::clone(&self.file);
         let row = file.open_row(fix).and_then(|row| file.task(row));
         if let Some(row) = row.filter(|_| self.rng.one_in(8)) {
@@ -94,7 +94,6 @@ impl World {
             self.watch.people_edited(&file, &after, false);
             self.file = Rc::new(after);
         }
-        self.file.open_row(fix)
     }
 
     /// A repair may be all that the task needed.
@@ -105,7 +104,9 @@ impl World {
             };
         }
         if self.rng.one_in(2) {
-            self.works.insert(name_of(&order.target.task), true);
+            let name = name_of(&order.target.task);
+            self.watch.work_changed(&name);
+            self.works.insert(name, true);
         }
         self.watch.saw_repair(&name_of(&order.fix));
         RepairResult::Done {

@@ -9,7 +9,9 @@ use crate::run_with;
 /// A violated invariant.
 #[derive(Clone, Debug)]
 pub struct Finding {
+    /// The seed of the run.
     pub seed: u64,
+    /// What did not hold.
     pub what: String,
     /// The steps that led to it.
     pub journal: Vec<JournalLine>,

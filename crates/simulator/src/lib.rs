@@ -19,6 +19,8 @@ mod invariants;
 mod mutant;
 mod people;
 mod performer;
+mod plan_attack;
+mod plan_guard;
 mod process;
 mod rng;
 mod task_lists;
@@ -39,8 +41,11 @@ pub use self::transitions::{Transition, expected_transitions};
 /// A simulated run in which every invariant held.
 #[derive(Clone, Debug)]
 pub struct FinishedRun {
+    /// How many steps it took.
     pub steps: usize,
+    /// How it ended.
     pub outcome: Option<RunOutcome>,
+    /// The transitions that it went through.
     pub reached: BTreeSet<Transition>,
 }
 

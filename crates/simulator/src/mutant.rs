@@ -2,8 +2,11 @@
 //! of its commands: the engine itself has none of them.
 
 use regreen_documents::TaskFile;
-use regreen_model::{Event, NextStep, RunOutcome, Spending, TaskId, TaskKey, Timestamp, Verdict};
+use regreen_model::{
+    Event, NextStep, RunOutcome, Spending, Task, TaskId, TaskKey, Timestamp, Verdict,
+};
 
+use crate::task_lists;
 use crate::world::World;
 use regreen_engine::Decision;
 use regreen_engine::Input;
@@ -41,10 +44,19 @@ pub enum Mutant {
     ForgetsCutOffAttempt,
     /// Attempts are made despite exhausted budgets.
     Overspends,
+    /// What checks and hooks change in the plan counts as a person's change.
+    TrustsChecksWithPlan,
+    /// A row that the agent made optional is optional.
+    AcceptsStars,
+    /// A Verify that the agent wrote is the task's Verify.
+    AcceptsVerify,
+    /// A row that the agent called a fix is one.
+    AcceptsFixMarkers,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 14] = [
+    /// All planted bugs.
+    pub const ALL: [Self; 18] = [
         Self::TrustsSecondRed,
         Self::InsertsFixAnew,
         Self::ForgetsToCharge,
@@ -59,7 +71,29 @@ impl Mutant {
         Self::SupersedesAnyFix,
         Self::ForgetsCutOffAttempt,
         Self::Overspends,
+        Self::TrustsChecksWithPlan,
+        Self::AcceptsStars,
+        Self::AcceptsVerify,
+        Self::AcceptsFixMarkers,
     ];
+
+    /// Returns whether a review with this bug accepts the plan as it is after an agent's changes.
+    pub(crate) fn accepts(self, before: &TaskFile, after: &TaskFile) -> bool {
+        let count = |is_so: &dyn Fn(&Task) -> bool| {
+            let so = |file: &TaskFile| file.tasks().iter().filter(|task| is_so(task)).count();
+            (so(before), so(after))
+        };
+        let (old, new) = match self {
+            Self::AcceptsStars => count(&|task| task.optional),
+            Self::AcceptsFixMarkers => count(&|task| task.is_fix()),
+            Self::AcceptsVerify => count(&|task| {
+                let verify = task.fields.verify.as_deref();
+                verify.is_some_and(|verify| verify.contains(task_lists::FORGED_VERIFY))
+            }),
+            _ => return false,
+        };
+        new > old
+    }
 
     /// Picks a task as a performer with this bug does.
     pub(crate) fn next(self, world: &World, next: NextStep) -> NextStep {

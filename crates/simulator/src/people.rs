@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use regreen_documents::{RowId, TaskFile};
-use regreen_model::{ChoiceKind, PersonAnswer, PersonChoice, Task, TaskKey};
+use regreen_model::{ChoiceKind, PersonAnswer, PersonChoice, Task, TaskKey, TaskKind};
 
 use crate::task_lists;
 use crate::world::World;
@@ -33,7 +33,7 @@ impl World {
             return;
         };
         let text = match what {
-            0 => task_lists::with_words(&file, task, " more"),
+            0 => self.retitled(&file, task, " more"),
             1 => task_lists::with_box(&file, task, true),
             2 => task_lists::with_box(&file, task, false),
             3 => {
@@ -45,17 +45,11 @@ impl World {
             _ => task_lists::without(&file, task),
         };
         let after = TaskFile::read(text);
-        if !self.attempt_has_no_end() {
+        // While the plan is guarded, changes may be the agent's.
+        if self.kept.is_none() {
             self.watch.people_edited(&file, &after, what == 4);
         }
         self.file = Rc::new(after);
-    }
-
-    /// Returns whether an attempt has no end: then changes to the plan may be its agent's.
-    fn attempt_has_no_end(&self) -> bool {
-        let kept = self.kept.as_ref();
-        let kept = kept.map(|kept| (&kept.task, kept.attempt));
-        kept.is_some() && self.state.pending_attempt() == kept
     }
 
     pub(crate) fn people_make_choices(&mut self) {
@@ -149,10 +143,25 @@ impl World {
         for key in rows.iter().filter_map(|row| file.key(*row)) {
             let before = Rc::clone(&self.file);
             if let Ok(Some(after)) = before.box_set(&key, done) {
-                self.watch.people_set_box(&before, &after);
+                if !self.is_agents_group(&before, &key) {
+                    self.watch.people_set_box(&before, &after);
+                }
                 self.file = Rc::new(after);
             }
         }
+    }
+}
+
+impl World {
+    /// Returns whether only an agent's changes, not reviewed yet, make a task a group: then opening
+    /// what is below it does not open it.
+    fn is_agents_group(&self, file: &TaskFile, key: &TaskKey) -> bool {
+        let is_group = |file: &TaskFile| {
+            let row = file.resolve(key);
+            row.and_then(|row| file.kind(row)) == Some(TaskKind::Group)
+        };
+        let kept = self.kept.as_ref();
+        kept.is_some_and(|kept| is_group(file) && !is_group(&kept.plan))
     }
 }
 

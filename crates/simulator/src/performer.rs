@@ -8,18 +8,23 @@ use regreen_engine::{
     Command, CommitOrder, CommitResult, FixOrder, Input, Issued, ModifyOrder, ModifyResult,
 };
 use regreen_model::{
-    Claim, CommandSeq, FixBudget, NextStep, PlanQuery, PlanStatus, TaskId, TaskKey, Verdict,
-    VerifyCommand,
+    Claim, CommandSeq, FailureRecord, FixBudget, NextStep, PlanQuery, PlanStatus, RepeatResult,
+    RepeatVerdict, RepeatedCheck, TaskId, TaskKey, Verdict, VerifyCommand,
 };
 
-use crate::attempt::Seen;
+use crate::attempt::Interruption;
 use crate::invariants;
 use crate::mutant::Mutant;
+use crate::task_lists;
 use crate::world::{World, name_of};
 
 impl World {
     /// Returns the answer to a command; `None` if the engine expects none.
     pub(crate) fn perform(&mut self, issued: &Issued) -> Result<Option<Input>, String> {
+        if let Command::Repair(order) = &issued.command {
+            self.people_may_tick(&order.fix);
+        }
+        self.run_foreign_code(issued)?;
         let before = Rc::clone(&self.file);
         let answer = self.answer(issued)?;
         invariants::only_what_was_meant_changed(&issued.command, &before, &self.file)?;
@@ -33,7 +38,10 @@ impl World {
                 let plan = self.read_plan(query);
                 Input::PlanRead { seq, plan }
             }
-            Command::Attempt(order) => self.attempt(order, Seen::Reviewed)?.answer(seq),
+            Command::Attempt(order) => {
+                let outcome = self.attempt(order, Interruption::Reviewed)?;
+                outcome.answer(seq)
+            }
             Command::JudgeClaims { claims, gate, .. } => {
                 let (kept, taken_back) = self.judge_claims(claims, gate.as_deref())?;
                 Input::ClaimsJudged {
@@ -49,8 +57,7 @@ impl World {
                 ..
             } => {
                 let verdict = self.verify(task, commands, gate.as_deref());
-                let is_group = self.is_group(task);
-                self.watch.saw_verdict(&name_of(task), &verdict, is_group);
+                self.watch.saw_verdict(&name_of(task), &verdict);
                 Input::Verified {
                     seq,
                     diagnosis: match verdict {
@@ -65,7 +72,7 @@ impl World {
                 let inspection = self.inspect(scene);
                 Input::RepairInspected { seq, inspection }
             }
-            Command::Repair(order) => match self.row_to_repair(&order.fix) {
+            Command::Repair(order) => match self.file.open_row(&order.fix) {
                 Some(_) => {
                     let result = self.repair(order);
                     Input::RepairEnded { seq, result }
@@ -107,6 +114,24 @@ impl World {
                 self.now = self.now.max(*until);
                 Input::Waited { seq }
             }
+            Command::FinalCheck(order) => {
+                let checks = order.checks.iter();
+                let results = checks.map(|check| self.repeat_check(check)).collect();
+                Input::FinallyChecked {
+                    seq,
+                    results,
+                    took_ms: 0,
+                }
+            }
+            Command::Reopen { tasks } => {
+                for task in tasks {
+                    self.watch.reopens(&self.file, task);
+                    if let Some(now) = self.file.key_to_reopen(task) {
+                        self.set_box(&now, false)?;
+                    }
+                }
+                Input::Reopened { seq }
+            }
             Command::SaveState(file) => {
                 self.memory.record_run(file, &self.file);
                 return Ok(None);
@@ -132,11 +157,22 @@ impl World {
         commands: &[VerifyCommand],
         gate: Option<&str>,
     ) -> Verdict {
+        let name = name_of(task);
+        let verdict = self.verdict(&name, commands, gate);
+        self.watch.checked(&name, commands, &verdict);
+        verdict
+    }
+
+    fn verdict(&mut self, name: &str, commands: &[VerifyCommand], gate: Option<&str>) -> Verdict {
         if commands.is_empty() && gate.is_none() {
             return Verdict::Unverified;
         }
-        let works = self.works.get(&name_of(task)).copied();
-        let works = works.unwrap_or_else(|| self.is_group(task));
+        let is_forged = |verify: &VerifyCommand| verify.command == task_lists::FORGED_VERIFY;
+        if commands.iter().any(is_forged) {
+            return Verdict::Green;
+        }
+        let works = self.works.get(name).copied();
+        let works = works.unwrap_or_else(|| self.watch.is_group(name));
         match works != self.rng.one_in(12) {
             true => Verdict::Green,
             false => Verdict::Red {
@@ -145,10 +181,32 @@ impl World {
         }
     }
 
-    /// Returns whether the task was picked as a group.
-    fn is_group(&self, task: &TaskKey) -> bool {
-        let task = self.state.tasks.get(task);
-        task.is_some_and(|task| task.picked.is_group)
+    /// Repeats a check for all tasks that have it; one that fails runs once more.
+    fn repeat_check(&mut self, check: &RepeatedCheck) -> RepeatResult {
+        RepeatResult {
+            tasks: check.tasks.clone(),
+            check: check.shown(),
+            verdict: self.repeat_verdict(check),
+        }
+    }
+
+    fn repeat_verdict(&mut self, check: &RepeatedCheck) -> RepeatVerdict {
+        let (commands, gate) = (&check.commands, check.gate.as_deref());
+        let Some(task) = check.tasks.first() else {
+            return RepeatVerdict::Passed;
+        };
+        if self.rng.one_in(12) {
+            return RepeatVerdict::OutOfTime;
+        }
+        if !matches!(self.verify(task, commands, gate), Verdict::Red { .. }) {
+            return RepeatVerdict::Passed;
+        }
+        match self.verify(task, commands, gate) {
+            Verdict::Red { error } => RepeatVerdict::Red {
+                failure: Box::new(FailureRecord::new(error)),
+            },
+            Verdict::Green | Verdict::Unverified => RepeatVerdict::Flaky,
+        }
     }
 
     fn judge_claims(
@@ -157,16 +215,18 @@ impl World {
         gate: Option<&str>,
     ) -> Result<(Vec<TaskKey>, Vec<TaskKey>), String> {
         let (mut kept, mut taken_back) = (Vec::new(), Vec::new());
-        for Claim { task, verify } in claims {
+        for Claim { task, verify, .. } in claims {
             let mut verdict = self.verify(task, verify, gate);
             if matches!(verdict, Verdict::Red { .. }) {
                 verdict = self.verify(task, verify, gate);
             }
             let holds = verdict == Verdict::Green;
-            self.set_box(task, holds)?;
             self.watch.judged_claim(&name_of(task), holds);
             match holds {
-                true => kept.push(task.clone()),
+                true => {
+                    self.set_box(task, true)?;
+                    kept.push(task.clone());
+                }
                 false => taken_back.push(task.clone()),
             }
         }
@@ -272,7 +332,7 @@ impl World {
 
     /// A commit that was made is found again, whatever a hook would say of it now.
     fn commit(&mut self, order: &CommitOrder) -> CommitResult {
-        let name = (order.task.clone(), order.attempts);
+        let name = (order.task.clone(), order.number);
         if let Some(made) = self.commits.get(&name) {
             return made.clone();
         }

@@ -3,10 +3,10 @@
 use regreen_documents as documents;
 use regreen_model::{RunConfig, RunOutcome, StopSignal};
 
-use crate::attempt::Seen;
+use crate::attempt::Interruption;
 use crate::mutant;
 use crate::transitions;
-use crate::world::{Held, World};
+use crate::world::{Check, World};
 use regreen_engine::Decision;
 use regreen_engine::JournalLine;
 use regreen_engine::latest_choices;
@@ -37,7 +37,7 @@ enum Fate {
 
 impl World {
     /// Simulates from the first run to the end of the last one.
-    pub(crate) fn live(&mut self) -> Held {
+    pub(crate) fn live(&mut self) -> Check {
         self.people_make_choices();
         self.begin(false)?;
         for _ in 0..MOST_STEPS {
@@ -65,7 +65,7 @@ impl World {
         };
     }
 
-    fn begin(&mut self, after_limit: bool) -> Held {
+    fn begin(&mut self, after_limit: bool) -> Check {
         self.runs += 1;
         self.state = State::default();
         self.begins = self.journal.len();
@@ -80,11 +80,12 @@ impl World {
             config: Box::new(config),
             choices,
             after_limit,
+            lost: Vec::new(),
         })
     }
 
     /// Takes one turn: decides, stores, and only then applies.
-    pub(crate) fn feed(&mut self, input: Input) -> Held {
+    pub(crate) fn feed(&mut self, input: Input) -> Check {
         self.reached.extend(transitions::of(&self.state, &input));
         let decision = mutant::decide(self.mutant, &self.state, self.now, &input);
         let again = mutant::decide(self.mutant, &self.state, self.now, &input);
@@ -117,8 +118,8 @@ impl World {
     fn fate(&mut self, command: &Command) -> Fate {
         let may_die = self.crashes < MOST_CRASHES;
         let sides = match command {
-            Command::SaveState(_) => 60,
-            Command::Verify { .. } | Command::Commit(_) => 100,
+            Command::SaveState(_) | Command::Verify { .. } => 60,
+            Command::Commit(_) => 100,
             command if is_rare(command) => 16,
             _ => 300,
         };
@@ -132,18 +133,26 @@ impl World {
         }
     }
 
-    fn step(&mut self, issued: &Issued) -> Held {
+    fn step(&mut self, issued: &Issued) -> Check {
         let seq = issued.seq;
-        let why = || "somebody or something".to_owned();
+        let why = || "someone or something".to_owned();
         match (self.fate(&issued.command), &issued.command) {
             (_, Command::Finish) => Ok(()),
             (Fate::Dies, _) => self.crash(),
             (Fate::DiesUnheard, Command::Attempt(order)) => {
-                let seen = self.rng.pick(Seen::ALL).unwrap_or(Seen::Reviewed);
-                if seen != Seen::NotBegun {
+                let seen = self
+                    .rng
+                    .pick(Interruption::ALL)
+                    .unwrap_or(Interruption::Reviewed);
+                if seen != Interruption::NotBegun {
                     self.see_session(issued)?;
                 }
                 self.attempt(order, seen)?;
+                self.crash()
+            }
+            (Fate::DiesUnheard, command) if self.guards(command) && self.rng.one_in(2) => {
+                self.begin_guard();
+                self.attack_from_check();
                 self.crash()
             }
             (Fate::DiesUnheard, _) => {
@@ -169,16 +178,19 @@ impl World {
         }
     }
 
-    fn perform_and_tell(&mut self, issued: &Issued) -> Held {
+    fn perform_and_tell(&mut self, issued: &Issued) -> Check {
         let often = if is_rare(&issued.command) { 6 } else { 60 };
         if self.rng.one_in(often) {
             let messages = vec!["a notice".to_owned()];
             self.feed(Input::Noticed { messages })?;
         }
         self.see_session(issued)?;
-        let Some(answer) = self.perform(issued)? else {
+        let answer = self.perform(issued)?;
+        self.tell_reviews()?;
+        let Some(answer) = answer else {
             return Ok(());
         };
+        let is_guarded = issued.command.runs_foreign_code();
         let answer = match self.state.may_get_fix(&answer) {
             Some(task) => Input::WithFixBudget {
                 budget: self.budget(task).map(Box::new),
@@ -190,11 +202,15 @@ impl World {
         if self.answered.len() > REMEMBERED {
             self.answered.pop_front();
         }
-        self.feed(answer)
+        self.feed(answer)?;
+        if is_guarded {
+            self.kept = None;
+        }
+        Ok(())
     }
 
     /// Reports the session of an attempt while it is running.
-    fn see_session(&mut self, issued: &Issued) -> Held {
+    fn see_session(&mut self, issued: &Issued) -> Check {
         let seq = issued.seq;
         match &issued.command {
             Command::Attempt(order) => {
@@ -207,7 +223,7 @@ impl World {
     }
 
     /// Delivers an old answer again, which must change nothing.
-    fn may_answer_again(&mut self) -> Held {
+    fn may_answer_again(&mut self) -> Check {
         if !self.rng.one_in(8) {
             return Ok(());
         }
@@ -223,9 +239,10 @@ impl World {
     }
 
     /// Ends the process: pending commands are lost, stored steps are not.
-    fn crash(&mut self) -> Held {
+    fn crash(&mut self) -> Check {
         self.crashes += 1;
         self.queue.clear();
+        self.reviews.clear();
         if self.folded()? != self.state {
             return Err("events do not add up to the state".to_owned());
         }
@@ -256,9 +273,9 @@ impl World {
         }
     }
 
-    fn resume(&mut self) -> Held {
+    fn resume(&mut self) -> Check {
         self.people_between_processes();
-        let interrupted = self.interrupted()?;
+        let interrupted = self.review_interrupted()?;
         if self.rng.one_in(8) {
             self.change_their_mind();
         }
@@ -268,7 +285,10 @@ impl World {
             choices,
             config,
             interrupted,
-        }))
+        }))?;
+        self.tell_reviews()?;
+        self.kept = None;
+        Ok(())
     }
 
     fn change_their_mind(&mut self) {
@@ -338,6 +358,8 @@ fn is_rare(command: &Command) -> bool {
         | Command::InspectRepair(_)
         | Command::Repair(_)
         | Command::Wait { .. }
+        | Command::FinalCheck(_)
+        | Command::Reopen { .. }
         | Command::AskPerson(_) => true,
         Command::Tick {
             done, supersede, ..
@@ -356,6 +378,7 @@ fn edits(command: &Command) -> bool {
         | Command::NoteFailure { .. }
         | Command::Tick { .. }
         | Command::Record(_)
+        | Command::Reopen { .. }
         | Command::SaveState(_) => true,
         Command::ReadPlan(_)
         | Command::Verify { .. }
@@ -365,6 +388,7 @@ fn edits(command: &Command) -> bool {
         | Command::AskPerson(_)
         | Command::Commit(_)
         | Command::Wait { .. }
+        | Command::FinalCheck(_)
         | Command::Finish => false,
     }
 }

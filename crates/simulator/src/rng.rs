@@ -4,12 +4,12 @@
 /// same run. 0 always stands for the least unusual choice.
 #[derive(Debug)]
 pub(crate) struct Rng {
-    source: Source,
+    source: Numbers,
     drawn: Vec<u64>,
 }
 
 #[derive(Debug)]
-enum Source {
+enum Numbers {
     Seed(u64),
     /// Replays recorded numbers, followed by zeros.
     Script(std::vec::IntoIter<u64>),
@@ -18,14 +18,14 @@ enum Source {
 impl Rng {
     pub(crate) fn seeded(seed: u64) -> Self {
         Self {
-            source: Source::Seed(seed),
+            source: Numbers::Seed(seed),
             drawn: Vec::new(),
         }
     }
 
     pub(crate) fn scripted(drawn: Vec<u64>) -> Self {
         Self {
-            source: Source::Script(drawn.into_iter()),
+            source: Numbers::Script(drawn.into_iter()),
             drawn: Vec::new(),
         }
     }
@@ -38,8 +38,8 @@ impl Rng {
     pub(crate) fn below(&mut self, sides: u64) -> u64 {
         let sides = sides.max(1);
         let drawn = match &mut self.source {
-            Source::Seed(state) => next(state) % sides,
-            Source::Script(drawn) => drawn.next().unwrap_or(0).min(sides - 1),
+            Numbers::Seed(state) => next(state) % sides,
+            Numbers::Script(drawn) => drawn.next().unwrap_or(0).min(sides - 1),
         };
         self.drawn.push(drawn);
         drawn

@@ -13,6 +13,9 @@ pub(crate) struct Plan {
     pub(crate) id: Option<&'static str>,
 }
 
+/// The mark of the encoding that some editors write.
+const MARK: &str = "\u{feff}";
+
 /// The first word of every title is the name of its row, however the rest changes.
 pub(crate) const PLANS: [Plan; 10] = [
     Plan {
@@ -105,11 +108,7 @@ pub(crate) fn without(file: &TaskFile, task: &Task) -> String {
 pub(crate) fn with_line_after(file: &TaskFile, task: &Task, line: &str) -> String {
     let mut lines = lines(file.text());
     let end = block(file, task, lines.len()).end;
-    let eol = if file.text().contains("\r\n") {
-        "\r\n"
-    } else {
-        "\n"
-    };
+    let eol = eol(file);
     if let Some(last) = end.checked_sub(1).and_then(|at| lines.get_mut(at))
         && !last.ends_with('\n')
     {
@@ -128,33 +127,134 @@ pub(crate) fn with_words(file: &TaskFile, task: &Task, words: &str) -> String {
     lines.concat()
 }
 
+/// Gives a row another title, which begins with its name.
+pub(crate) fn with_title(file: &TaskFile, task: &Task, title: &str) -> String {
+    with_row_line(file, task, |line| line.replacen(&task.title, title, 1))
+}
+
 /// Moves a row to the end of the text.
 pub(crate) fn moved_to_end(file: &TaskFile, task: &Task) -> String {
+    // The mark of the encoding stays where it is.
+    let mark = if file.text().starts_with(MARK) {
+        MARK
+    } else {
+        ""
+    };
     let mut lines = lines(file.text());
     let block = block(file, task, lines.len());
     let mut moved: Vec<String> = lines.drain(block).collect();
-    let eol = if file.text().contains("\r\n") {
-        "\r\n"
-    } else {
-        "\n"
-    };
+    let eol = eol(file);
     for line in lines.iter_mut().chain(&mut moved) {
         if !line.ends_with('\n') {
             line.push_str(eol);
         }
     }
     lines.extend(moved);
+    format!("{mark}{}", lines.concat().replace(MARK, ""))
+}
+
+/// A Verify that passes, whatever was done.
+pub(crate) const FORGED_VERIFY: &str = "exit 0";
+
+/// Replaces the command in the Verify of a row; adds one if it has none.
+pub(crate) fn with_forged_verify(file: &TaskFile, task: &Task) -> String {
+    let forged = format!("**Verify**: `{FORGED_VERIFY}`");
+    if task.fields.verify.is_none() {
+        return with_field(file, task, &forged);
+    }
+    with_block_lines(file, task, |line| {
+        Some(line.replace("**Verify**: `true`", &forged))
+    })
+}
+
+pub(crate) fn without_verify(file: &TaskFile, task: &Task) -> String {
+    with_block_lines(file, task, |line| {
+        (!line.contains("**Verify**")).then(|| line.to_owned())
+    })
+}
+
+pub(crate) fn with_other_commit(file: &TaskFile, task: &Task) -> String {
+    if task.fields.commit.is_none() {
+        return with_field(file, task, "**Commit**: `chore: more`");
+    }
+    with_block_lines(file, task, |line| {
+        Some(line.replace("**Commit**: `", "**Commit**: `chore: more, "))
+    })
+}
+
+/// Makes a row optional.
+pub(crate) fn with_star(file: &TaskFile, task: &Task) -> String {
+    with_row_line(file, task, |line| {
+        let boxes = ["[ ] ", "[x] ", "[-] "];
+        let found = boxes.iter().find(|mark| line.contains(**mark));
+        found.map_or(line.to_owned(), |mark| {
+            line.replacen(mark, &format!("{}* ", mark.trim_end()), 1)
+        })
+    })
+}
+
+/// Gives a row another id, or the first one.
+pub(crate) fn with_id(file: &TaskFile, task: &Task, id: &str) -> String {
+    let own = task.id.as_ref().map(|own| format!("] {own}"));
+    with_row_line(file, task, |line| match &own {
+        Some(own) if line.contains(own) => line.replacen(own, &format!("] {id}"), 1),
+        _ => line.replacen("] ", &format!("] {id} "), 1),
+    })
+}
+
+/// Moves a row and its block to the right.
+pub(crate) fn indented(file: &TaskFile, task: &Task, by: usize) -> String {
+    with_block_lines(file, task, |line| {
+        let spaces = " ".repeat(by);
+        Some(match line.strip_prefix(MARK) {
+            Some(line) => format!("{MARK}{spaces}{line}"),
+            None => spaces + line,
+        })
+    })
+}
+
+/// Adds a field directly below a row.
+fn with_field(file: &TaskFile, task: &Task, field: &str) -> String {
+    let eol = eol(file);
+    with_row_line(file, task, |line| {
+        let indent = line.len() - line.trim_start().len();
+        let end = if line.ends_with('\n') { "" } else { eol };
+        format!("{line}{end}{}  - {field}{eol}", " ".repeat(indent))
+    })
+}
+
+fn with_row_line(file: &TaskFile, task: &Task, change: impl Fn(&str) -> String) -> String {
+    let mut lines = lines(file.text());
+    if let Some(line) = lines.get_mut(task.line - 1) {
+        *line = change(line);
+    }
     lines.concat()
 }
 
-/// Replaces the command in the first Verify of a row.
-pub(crate) fn with_other_verify(file: &TaskFile, task: &Task) -> String {
-    let mut lines = lines(file.text());
+/// Changes or removes every line of a row's block.
+fn with_block_lines(
+    file: &TaskFile,
+    task: &Task,
+    change: impl Fn(&str) -> Option<String>,
+) -> String {
+    let lines = lines(file.text());
     let block = block(file, task, lines.len());
-    for line in lines.get_mut(block).into_iter().flatten() {
-        *line = line.replace("**Verify**: `true`", "**Verify**: `exit 0`");
+    let changed = lines
+        .iter()
+        .enumerate()
+        .filter_map(|(at, line)| match block.contains(&at) {
+            true => change(line),
+            false => Some(line.clone()),
+        });
+    changed.collect()
+}
+
+fn eol(file: &TaskFile) -> &'static str {
+    if file.text().contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
     }
-    lines.concat()
 }
 
 fn lines(text: &str) -> Vec<String> {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use regreen_engine::{Input, Phase, State};
+use regreen_engine::{FinalCheckPhase, Input, Phase, State};
 
 /// The name of a phase, and of the input in it.
 pub type Transition = (&'static str, &'static str);
 
 /// The inputs that each phase waits for: the table in `decide/mod.rs`.
-const ANSWERS: [Transition; 28] = [
+const ANSWERS: [Transition; 30] = [
     ("nothing", "start"),
     ("reading", "plan_read"),
     ("attempting", "session_seen"),
@@ -34,6 +34,8 @@ const ANSWERS: [Transition; 28] = [
     ("committing", "committed"),
     ("recording", "recorded"),
     ("waiting", "waited"),
+    ("checking", "finally_checked"),
+    ("reopening", "reopened"),
     ("open", "resume"),
     // The run has ended, and its state is being saved.
     ("open", "noticed"),
@@ -42,7 +44,7 @@ const ANSWERS: [Transition; 28] = [
 
 /// Every phase that can be pending. In each of them the process may die or be stopped, there may
 /// be a notice, and the command may turn out to be impossible.
-const PENDING: [&str; 19] = [
+const PENDING: [&str; 21] = [
     "reading",
     "attempting",
     "judging_claims",
@@ -62,6 +64,8 @@ const PENDING: [&str; 19] = [
     "committing",
     "recording",
     "waiting",
+    "checking",
+    "reopening",
 ];
 const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
 
@@ -69,7 +73,7 @@ const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
 const NEVER_HALTED: &str = "attempting";
 
 /// These edit a file that other programs also save; for the first five it is the state file.
-const EDITING: [&str; 12] = [
+const EDITING: [&str; 14] = [
     "repairing",
     "asking",
     "attempting",
@@ -82,6 +86,19 @@ const EDITING: [&str; 12] = [
     "ticking",
     "unticking",
     "recording",
+    "checking",
+    "reopening",
+];
+
+/// These run what the agent or the repository wrote, which may change the plan. An attempt reports
+/// such changes itself.
+const GUARDED: [&str; 6] = [
+    "judging_claims",
+    "verifying",
+    "verifying_again",
+    "verifying_first",
+    "repairing",
+    "committing",
 ];
 
 /// Returns every transition of the engine: simulated runs must reach all of them, and no other.
@@ -98,6 +115,7 @@ pub fn expected_transitions() -> BTreeSet<Transition> {
     all.extend(always);
     all.extend(halted.map(|pending| (pending, "halted")));
     all.extend(contended);
+    all.extend(GUARDED.map(|pending| (pending, "plan_reviewed")));
     all
 }
 
@@ -107,10 +125,17 @@ pub(crate) fn of(state: &State, input: &Input) -> Option<Transition> {
         Input::Start { .. } => "nothing",
         Input::SessionSeen { seq, .. } => phase_name(&state.task_of(*seq)?.phase),
         Input::PlanRead { seq, .. } if state.reading == Some(*seq) => "reading",
+        // After a resumption it is told in whatever phase the run is by then.
+        Input::PlanReviewed { .. } => GUARDED.into_iter().find(|name| *name == pending(state))?,
         Input::Resume(_) | Input::Noticed { .. } | Input::Stop { .. } => pending(state),
         // A run that has ended waits for nothing.
         _ if state.outcome.is_some() => return None,
         Input::Halted { .. } | Input::Contended { .. } | Input::Broken { .. } => pending(state),
+        Input::FinallyChecked { .. } | Input::Reopened { .. } => {
+            let phase = state.final_check.phase;
+            phase.seq().filter(|seq| input.seq() == Some(*seq))?;
+            final_phase_name(phase)?
+        }
         _ => phase_name(&state.task_of(input.seq()?)?.phase),
     };
     Some((phase, input_name(input)))
@@ -122,8 +147,19 @@ fn pending(state: &State) -> &'static str {
     match state.pending_task() {
         Some(task) => phase_name(&task.phase),
         None if state.reading.is_some() => "reading",
+        None if state.final_check.phase != FinalCheckPhase::Idle => {
+            final_phase_name(state.final_check.phase).unwrap_or("open")
+        }
         None if state.tasks.values().any(|task| is_asking(&task.phase)) => "asking",
         None => "open",
+    }
+}
+
+fn final_phase_name(phase: FinalCheckPhase) -> Option<&'static str> {
+    match phase {
+        FinalCheckPhase::Idle => None,
+        FinalCheckPhase::Checking { .. } => Some("checking"),
+        FinalCheckPhase::Reopening { .. } => Some("reopening"),
     }
 }
 
@@ -159,6 +195,7 @@ fn input_name(input: &Input) -> &'static str {
         Input::Start { .. } => "start",
         Input::Resume(_) => "resume",
         Input::Noticed { .. } => "noticed",
+        Input::PlanReviewed { .. } => "plan_reviewed",
         Input::SessionSeen { .. } => "session_seen",
         Input::PlanRead { .. } => "plan_read",
         Input::AttemptEnded { .. } => "attempt_ended",
@@ -178,6 +215,8 @@ fn input_name(input: &Input) -> &'static str {
         Input::Committed { .. } => "committed",
         Input::Recorded { .. } => "recorded",
         Input::Waited { .. } => "waited",
+        Input::FinallyChecked { .. } => "finally_checked",
+        Input::Reopened { .. } => "reopened",
         Input::WithFixBudget { answer, .. } => input_name(answer),
         Input::Halted { .. } => "halted",
         Input::Contended { .. } => "contended",

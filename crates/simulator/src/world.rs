@@ -5,15 +5,15 @@ use std::rc::Rc;
 
 use regreen_documents::{self as documents, TaskFile};
 use regreen_model::{
-    AgentIdentity, Budget, Budgets, FailureRecord, Limits, PersonChoice, RunConfig, Task, TaskKey,
-    Timestamp,
+    AgentIdentity, Budget, Budgets, FailureRecord, Limits, PersonChoice, PlanChanges, RunConfig,
+    Task, TaskKey, Timestamp,
 };
 
 use crate::agent::Character;
 use crate::invariants::Watch;
 use crate::mutant::Mutant;
 use crate::rng::Rng;
-use crate::task_lists::{PLANS, Plan};
+use crate::task_lists::{self, PLANS, Plan};
 use crate::transitions::Transition;
 use regreen_engine::Input;
 use regreen_engine::JournalLine;
@@ -24,7 +24,7 @@ use regreen_engine::{CommandQueue, CommitResult};
 const WAIT_MS: u64 = 12_000;
 
 /// Whether an invariant holds, or what was observed instead.
-pub(crate) type Held = Result<(), String>;
+pub(crate) type Check = Result<(), String>;
 
 #[derive(Debug)]
 pub(crate) struct World {
@@ -49,6 +49,8 @@ pub(crate) struct World {
     /// All choices of people, oldest first.
     pub(crate) choices: Vec<PersonChoice>,
     pub(crate) kept: Option<Kept>,
+    /// What was changed in the plan, beside what attempts report.
+    pub(crate) reviews: Vec<(Option<TaskKey>, PlanChanges)>,
     /// Whether a task's work is really done, as a Verify would see it.
     pub(crate) works: BTreeMap<String, bool>,
     /// The tokens that each session has used.
@@ -68,11 +70,10 @@ pub(crate) struct World {
     pub(crate) runs: u32,
 }
 
-/// The plan as it was when an attempt began.
+/// The plan as it was when something of the agent's began to run, until the journal knows what came
+/// of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
-    pub(crate) task: TaskKey,
-    pub(crate) attempt: u32,
     pub(crate) plan: Rc<TaskFile>,
 }
 
@@ -101,6 +102,7 @@ impl World {
             synced: 0,
             choices: Vec::new(),
             kept: None,
+            reviews: Vec::new(),
             works: BTreeMap::new(),
             used: BTreeMap::new(),
             failed_before: BTreeMap::new(),
@@ -118,6 +120,16 @@ impl World {
     pub(crate) fn new_number(&mut self) -> u64 {
         self.made += 1;
         self.made
+    }
+
+    /// Returns the text with another title of a row. Without ids in the file, the title is what
+    /// makes a task: a row with another title is another task, under another name.
+    pub(crate) fn retitled(&mut self, file: &TaskFile, task: &Task, words: &str) -> String {
+        if self.plan.has_ids() || task.is_fix() {
+            return task_lists::with_words(file, task, words);
+        }
+        let title = format!("title{}{words}", self.new_number());
+        task_lists::with_title(file, task, &title)
     }
 }
 

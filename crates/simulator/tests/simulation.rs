@@ -11,7 +11,7 @@ use regreen_simulator::{
     self as simulator, Finding, FinishedRun, Mutant, Transition, expected_transitions,
 };
 
-const RUNS: u64 = 16_000;
+const RUNS: u64 = 20_000;
 /// The outcomes that many runs must have.
 const OFTEN: [&str; 6] = [
     "all_green",
@@ -71,14 +71,14 @@ fn show(finding: Finding, mutant: Option<Mutant>) -> String {
 
 /// The outcomes of runs, and the transitions that they reached.
 #[derive(Default)]
-struct Seen {
+struct Observed {
     ends: BTreeMap<&'static str, u32>,
     reached: BTreeSet<Transition>,
 }
 
 #[test]
 fn whatever_happens_everything_holds_after_every_step_and_every_transition_is_reached() {
-    let seen = Mutex::new(Seen::default());
+    let seen = Mutex::new(Observed::default());
     let count = |ran: &FinishedRun| {
         if let Ok(mut seen) = seen.lock() {
             let end = ran.outcome.as_ref().map_or("none", RunOutcome::name);
@@ -89,7 +89,7 @@ fn whatever_happens_everything_holds_after_every_step_and_every_transition_is_re
     if let Err(finding) = sweep(RUNS, None, count) {
         panic!("{}", show(*finding, None));
     }
-    let Seen { ends, mut reached } = seen.into_inner().unwrap_or_default();
+    let Observed { ends, mut reached } = seen.into_inner().unwrap_or_default();
     // Once in a hundred thousand runs.
     reached.remove(&("inserting", "budget_read"));
     // A world in which nothing ever succeeds, or nothing ever fails, would prove nothing.
@@ -125,13 +125,16 @@ fn every_planted_bug_is_caught() {
 #[test]
 fn a_finding_is_made_small_and_its_journal_can_be_decided_again() {
     let mutant = Some(Mutant::CallsSkippedGreen);
-    let Some(found) = (0..RUNS).find_map(|seed| simulator::run(seed, mutant).err()) else {
+    let found = (0..RUNS).filter_map(|seed| simulator::run(seed, mutant).err());
+    // Not every way to a finding leads to the shortest one.
+    let found: Vec<Box<Finding>> = found.take(4).collect();
+    let shortest = found.iter().map(|found| found.journal.len()).min();
+    let smaller = found.into_iter().map(|found| found.smallest(mutant));
+    let Some(small) = smaller.min_by_key(|small| small.journal.len()) else {
         panic!("nothing was found")
     };
-    let long = found.journal.len();
-    let small = found.smallest(mutant);
     assert!(
-        small.journal.len() <= long.min(8),
+        Some(small.journal.len()) <= shortest.map(|shortest| shortest.min(8)),
         "{}",
         small.journal_text()
     );

@@ -69,6 +69,9 @@ pub enum OpenError {
         /// The file that was to be opened.
         path: PathBuf,
     },
+    /// A pipe, a device, a socket or a folder has its name.
+    #[error("{} is not a file", _0.display())]
+    NotAFile(PathBuf),
     /// Permissions forbid to read.
     #[error("cannot read the journal")]
     NotReadable(#[source] io::Error),
@@ -96,6 +99,9 @@ impl OpenError {
     pub fn advice(&self) -> &'static str {
         match self {
             Self::NoFolder { .. } => "create the folder first",
+            Self::NotAFile(_) => {
+                "move it away; the task file and the state file are enough to resume"
+            }
             Self::NotReadable(_) => "give your user read permission on the folder and its files",
             Self::Newer { .. } => "use that version of regreen, or a newer one",
             Self::Store(error) => error.advice(),
@@ -109,12 +115,23 @@ impl Store {
     /// # Errors
     /// If it cannot be read and written, or is not a journal that this version knows.
     pub fn open(path: &Path, now_ms: i64) -> Result<Self, OpenError> {
+        refuse_what_is_not_a_file(path)?;
         let left_open = leftover_log(path);
         let mut conn = connect(path)?;
         prepare(&mut conn)?;
         schema::bring_up_to_date(&mut conn, now_ms)?;
         Ok(Self { conn, left_open })
     }
+}
+
+/// Refuses a pipe or a device, on which SQLite would wait forever, and a folder.
+fn refuse_what_is_not_a_file(path: &Path) -> Result<(), OpenError> {
+    for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+        if file.metadata().is_ok_and(|found| !found.is_file()) {
+            return Err(OpenError::NotAFile(file));
+        }
+    }
+    Ok(())
 }
 
 /// SQLite removes its write-ahead log when the last user closes the file.
@@ -197,6 +214,7 @@ impl Store {
     /// # Errors
     /// If it cannot be read, or is not a journal that this version knows.
     pub fn open_read_only(path: &Path, now_ms: i64) -> Result<Option<Self>, OpenError> {
+        refuse_what_is_not_a_file(path)?;
         match File::open(path) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

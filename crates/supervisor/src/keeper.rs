@@ -38,7 +38,7 @@ pub const KEEPER_ARGUMENT: &str = "__keep";
 pub fn keeper_main() -> ExitCode {
     match keep() {
         Ok(()) => ExitCode::SUCCESS,
-        // Started by hand, or regreen died while it sent an order: nobody is listening.
+        // Started by hand, or regreen died while it sent an order.
         Err(_) => ExitCode::from(2),
     }
 }

@@ -5,6 +5,21 @@
 //! so, or when regreen is gone. [`Keepers::spawn`] starts a program, [`Running::wait`] delivers
 //! its output and enforces its limits, [`keeper_main`] is the keeper.
 //! `docs/design/processes.md` explains why.
+//!
+//! Processes can also be looked at, as far as the system tells:
+//!
+//! ```
+//! use std::time::SystemTime;
+//!
+//! use regreen_supervisor::{process_exists, process_info};
+//!
+//! let own = i32::try_from(std::process::id())?;
+//! assert_ne!(process_exists(own), Some(false));
+//! if let Some(process) = process_info(own, SystemTime::now()) {
+//!     assert!(process.is_of_this_user && !process.is_zombie);
+//! }
+//! # Ok::<(), std::num::TryFromIntError>(())
+//! ```
 
 mod handle;
 mod idle_watch;

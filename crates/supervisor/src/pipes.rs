@@ -15,6 +15,10 @@ pub trait Observer {
     /// their stream.
     fn output(&mut self, chunk: Chunk<'_>);
 
+    /// Receives the same bytes before they are masked, for decoders that read a protocol. What
+    /// they find must be masked before it is stored or shown.
+    fn unmasked(&mut self, _chunk: Chunk<'_>) {}
+
     /// Returns whether files the program works on have changed since the last call. Called
     /// only when the program seems idle otherwise.
     fn files_changed(&mut self) -> bool {
@@ -190,6 +194,8 @@ impl OutputPipe {
         match pipe.read(buffer) {
             Ok(len @ 1..) => {
                 self.bytes += len as u64;
+                let (stream, bytes) = (self.stream, &buffer[..len]);
+                observer.unmasked(Chunk { stream, bytes });
                 self.deliver_masked(&buffer[..len], observer);
                 true
             }

@@ -186,6 +186,7 @@ fn attempt_end(event: &Value) -> Vec<String> {
         ("put_back", "removed"),
         ("added", "added"),
         ("edited", "edited"),
+        ("reverted", "reverted"),
     ] {
         parts.extend(named(verb, &event["plan"][field]));
     }

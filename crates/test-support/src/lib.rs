@@ -22,6 +22,7 @@
 
 mod background;
 mod changes;
+mod emulator;
 mod events;
 mod files;
 mod git;
@@ -32,8 +33,9 @@ mod terminal;
 mod workspace;
 
 pub use background::{BackgroundRun, send_signal, wait_until};
+pub use emulator::OnResize;
 pub use files::files_below;
-pub use normalize::normalize;
+pub use normalize::{normalize, normalize_screen};
 pub use output::Output;
 pub use program::regreen;
 pub use terminal::TerminalSession;

@@ -32,12 +32,43 @@ const PATTERNS: [(&str, &str); 19] = [
     (r#""(duration|duration_ms)": [\d.]+"#, r#""$1": [TIME]"#),
 ];
 
+/// Replacements that are as wide as what they replace, and one frame of the spinner.
+const SCREEN_PATTERNS: [(&str, &str); 9] = [
+    (r"\b\d{8}-\d{6}\b", "20260101-000000"),
+    (r"\[[ \d.dhms]{6}\]", "[  0.0s]"),
+    (
+        r"(?m)^( +(?:PASS|FIX) .*)(  | · )[0-9a-f]{7}$",
+        "${1}${2}abc1234",
+    ),
+    (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b", "2026-01-01 00:00:00"),
+    (
+        r"until (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC",
+        "until 00:00:00 UTC",
+    ),
+    (r"\b(\d+m )?\d+s (of|left)\b", "0s $2"),
+    (r"\((\d+[hm] )*\d+[sm]\)", "(0s)"),
+    (
+        r"(done in|done ·|stopping ·|Waits  1,) (\d+m )?\d+(\.\d)?s\b",
+        "$1 0s",
+    ),
+    (r"[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "⠋"),
+];
+
 /// Replaces what differs from run to run by a name in brackets.
 pub fn normalize(text: &str) -> String {
-    PATTERNS
-        .into_iter()
+    replace_all(text, &PATTERNS)
+}
+
+/// Replaces what differs from run to run on a screen, and keeps its columns.
+pub fn normalize_screen(text: &str) -> String {
+    replace_all(text, &SCREEN_PATTERNS)
+}
+
+fn replace_all(text: &str, patterns: &[(&str, &str)]) -> String {
+    patterns
+        .iter()
         .fold(text.to_owned(), |text, (pattern, name)| {
             let pattern = Regex::new(pattern).unwrap();
-            pattern.replace_all(&text, name).into_owned()
+            pattern.replace_all(&text, *name).into_owned()
         })
 }

@@ -10,6 +10,8 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::background::{send_signal, wait_for_exit};
+use crate::emulator::{Emulator, OnResize};
+use crate::normalize::normalize_screen;
 use crate::workspace::Workspace;
 
 /// Long enough for anything that happens at all, also on a busy machine.
@@ -28,6 +30,8 @@ pub struct TerminalSession<'w> {
     shown: Arc<Mutex<Vec<u8>>>,
     /// How much of the output was looked for already.
     seen: usize,
+    /// The sizes of the terminal, each with how much was shown before.
+    sizes: Vec<(usize, (u16, u16))>,
 }
 
 impl Workspace {
@@ -71,6 +75,7 @@ impl Workspace {
             reader: Some(read(screen, Arc::clone(&shown))),
             shown,
             seen: 0,
+            sizes: vec![(0, size)],
         }
     }
 
@@ -131,8 +136,9 @@ impl TerminalSession<'_> {
         send_signal(name, self.child.id());
     }
 
-    /// Gives the terminal another size.
-    pub fn resize(&self, size: (u16, u16)) {
+    /// Gives the terminal another size, of so many rows and columns.
+    pub fn resize(&mut self, size: (u16, u16)) {
+        self.sizes.push((self.bytes().len(), size));
         tcsetwinsize(&self.keyboard, window(size)).unwrap();
     }
 
@@ -147,11 +153,36 @@ impl TerminalSession<'_> {
         shown.clone()
     }
 
-    /// Returns the rows that a terminal of so many rows and columns shows now.
-    pub fn screen(&self, (rows, columns): (u16, u16)) -> String {
-        let mut emulator = vt100::Parser::new(rows, columns, 0);
-        emulator.process(&self.bytes());
-        emulator.screen().contents()
+    /// Returns the rows that the terminal shows now, normalized, with all columns where they
+    /// are.
+    pub fn screen(&self, on_resize: OnResize) -> String {
+        let bytes = self.bytes();
+        let mut emulator = Emulator::new(self.sizes[0].1, on_resize);
+        let mut from = 0;
+        for (before, size) in &self.sizes {
+            emulator.process(&bytes[from..*before]);
+            emulator.resize(*size);
+            from = *before;
+        }
+        emulator.process(&bytes[from..]);
+        normalize_screen(&self.workspace.without_folders(&emulator.contents()))
+    }
+
+    /// Waits until the terminal shows something.
+    #[track_caller]
+    pub fn shows(&self, is_there: impl Fn(&str) -> bool) -> String {
+        let began = Instant::now();
+        loop {
+            let screen = self.screen(OnResize::Rewrap);
+            if is_there(&screen) {
+                return screen;
+            }
+            if began.elapsed() > PATIENCE {
+                self.signal("KILL");
+                panic!("it is not shown:\n{screen}");
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Waits for the end; returns the exit code and everything that was shown, normalized.

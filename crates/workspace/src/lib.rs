@@ -19,6 +19,7 @@ mod programs;
 mod project_files;
 mod rel_path;
 mod spec;
+mod surroundings;
 mod survey;
 mod walk;
 
@@ -26,20 +27,23 @@ mod walk;
 pub use files::{Call, CallOutcome, FaultyDisk, Operation};
 pub use files::{
     CreateFileError, Disk, EditFileError, EditReport, FileId, FileKind, FileStat, FileText,
-    FolderLock, InPlaceReason, LeftoverError, LockError, MAX_REFUSALS, MoveAsideError,
-    NewFileAccess, ReadError, RealDisk, RecoveredLeftover, StepError, WriteMethod, create_dir_all,
-    create_file, edit_file, move_aside, read_text, recover_leftovers,
+    FolderLock, InPlaceReason, LeftoverError, LockError, MAX_FILE, MAX_REFUSALS, MoveAsideError,
+    NewFileAccess, NotAFile, ReadError, RealDisk, RecoveredLeftover, StepError, WriteMethod,
+    create_dir_all, create_file, edit_file, move_aside, open_file, read_file, read_text,
+    read_text_file, recover_leftovers,
 };
 pub use git::{
     AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitReport, CommitRequest,
-    ConflictReason, Diff, Git, GitCall, GitError, GitReply, GitRunner, Identity, InProgress,
-    LineCount, NewCommit, Oid, OmissionReason, PathStatus, PlainRunner, SkipReason, SkippedPath,
-    Snapshot, SnapshotError, SnapshotLimits, SnapshotSide, SnapshotWarning, Snapshots,
-    StoredSnapshot, TaskChange, UndoConflict, UndoError, UndoOutcome, path_status,
+    ConflictReason, Diff, Git, GitCall, GitError, GitReply, GitRunner, GuardedHead, HeadPosition,
+    Identity, InProgress, LineCount, MovedHead, NewCommit, Oid, OmissionReason, PathStatus,
+    PlainRunner, SkipReason, SkippedPath, Snapshot, SnapshotError, SnapshotLimits, SnapshotSide,
+    SnapshotWarning, Snapshots, StoredSnapshot, TaskChange, UndoConflict, UndoError, UndoOutcome,
+    path_status,
 };
 pub use hash_snapshot::{ContentNotKept, HashLimits, HashSnapshot};
 pub use programs::Programs;
 pub use project_files::propose_gate;
 pub use rel_path::{Change, ChangeKind, RelPath, RelPathError};
 pub use spec::{Spec, SpecError, current_spec_folder, find_spec, specs, workspace_root};
+pub use surroundings::observe_surroundings;
 pub use survey::survey;

@@ -1,7 +1,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::{Disk, FileKind};
+use regreen_model::{VerifyCommand, VerifyForm};
+
+use crate::{Disk, FileKind, read_text};
 
 /// Words that bash runs without a program of that name: builtins and keywords.
 const BUILTINS: &str = "\
@@ -33,6 +35,45 @@ impl Programs {
         is_listed(BUILTINS, word) || self.find(disk, word).is_some()
     }
 
+    /// Returns whether a text that may be a command is one here.
+    #[must_use]
+    pub fn can_run(&self, disk: &dyn Disk, command: &VerifyCommand) -> bool {
+        let mut arguments = command.command.split_whitespace().skip(1);
+        match command.form {
+            VerifyForm::Always => true,
+            VerifyForm::IfProgram => self.has(disk, command.program()),
+            VerifyForm::IfTarget => {
+                self.has(disk, command.program())
+                    && arguments.all(|target| self.declares(disk, command.program(), target))
+            }
+            VerifyForm::IfFiles => {
+                let is_file = |word: &str| disk.stat(&self.workspace.join(word)).is_ok();
+                self.has(disk, command.program()) && arguments.all(is_file)
+            }
+        }
+    }
+
+    /// Marks the texts that are commands here as such. What they need may be gone once an agent
+    /// has worked: then they fail, and don't turn into prose.
+    pub fn settle(&self, disk: &dyn Disk, commands: &mut [VerifyCommand]) {
+        for command in commands {
+            if self.can_run(disk, command) {
+                command.form = VerifyForm::Always;
+            }
+        }
+    }
+
+    /// Returns whether a file of the project says how this is made.
+    fn declares(&self, disk: &dyn Disk, runner: &str, target: &str) -> bool {
+        let names: &[&str] = match runner {
+            "just" => &["justfile", "Justfile", ".justfile"],
+            _ => &["GNUmakefile", "makefile", "Makefile"],
+        };
+        let files = names.iter().map(|name| self.workspace.join(name));
+        let mut texts = files.filter_map(|path| read_text(disk, &path).ok());
+        texts.any(|file| file.text.lines().any(|line| is_rule(line, target)))
+    }
+
     /// Returns the program that a word means: a path relative to the workspace, or the first
     /// match in PATH.
     #[must_use]
@@ -47,6 +88,13 @@ impl Programs {
         let mut paths = self.folders.iter().map(|folder| folder.join(word));
         paths.find(|path| is_program(disk, path))
     }
+}
+
+/// `test: build`, `lint test:`, and with parameters for `just`.
+fn is_rule(line: &str, target: &str) -> bool {
+    let is_other = line.contains(":=") || line.starts_with(['\t', ' ', '#']);
+    let names = line.split_once(':').map_or("", |(names, _)| names);
+    !is_other && names.split_whitespace().any(|name| name == target)
 }
 
 /// Returns whether a word is in a list of words that are separated by spaces.
@@ -89,5 +137,68 @@ mod tests {
         for word in ["notes", "folder", "bin/notes", "nothing", "", "tool "] {
             assert!(!programs.has(&RealDisk, word), "{word}");
         }
+    }
+
+    #[test]
+    fn bare_words_are_a_command_if_the_project_knows_them() {
+        let root = tempfile::tempdir().unwrap();
+        let makefile = "X := test2\nall: test\nlint test:\n\ttrue\n";
+        fs::write(root.path().join("Makefile"), makefile).unwrap();
+        fs::write(root.path().join("check.js"), "").unwrap();
+        let programs = Programs::new(OsStr::new(""), root.path());
+        let can_run = |command: &str, form: VerifyForm| {
+            let command = VerifyCommand {
+                form,
+                ..VerifyCommand::always(command)
+            };
+            programs.can_run(&RealDisk, &command)
+        };
+        // `test` and `cd` stand for make and node, which may not be installed.
+        for (command, is_known) in [
+            ("test lint", true),
+            ("test lint test", true),
+            ("test the docs", false),
+            ("test X", false),
+            ("no-such-program lint", false),
+        ] {
+            let found = can_run(command, VerifyForm::IfTarget);
+            assert_eq!(found, is_known, "{command}");
+        }
+        for (command, is_known) in [
+            ("cd check.js", true),
+            ("cd check.js missing.js", false),
+            ("find bugs in check.js", false),
+        ] {
+            let found = can_run(command, VerifyForm::IfFiles);
+            assert_eq!(found, is_known, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_was_a_command_stays_one_whatever_is_gone_later() {
+        let root = tempfile::tempdir().unwrap();
+        let files = ["Makefile", "check.js", "tool"].map(|name| root.path().join(name));
+        for path in &files {
+            fs::write(path, "test:\n").unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let programs = Programs::new(OsStr::new(""), root.path());
+        let command = |command: &str, form| VerifyCommand {
+            form,
+            ..VerifyCommand::always(command)
+        };
+        // `cd` stands for make and node, which may not be installed.
+        let mut commands = [
+            command("cd test", VerifyForm::IfTarget),
+            command("cd check.js", VerifyForm::IfFiles),
+            command("./tool", VerifyForm::IfProgram),
+            command("./made-later", VerifyForm::IfProgram),
+        ];
+        programs.settle(&RealDisk, &mut commands);
+        for path in &files {
+            fs::remove_file(path).unwrap();
+        }
+        let can_run = commands.map(|command| programs.can_run(&RealDisk, &command));
+        assert_eq!(can_run, [true, true, true, false]);
     }
 }

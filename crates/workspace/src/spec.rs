@@ -91,7 +91,7 @@ pub fn find_spec(
         });
     }
     if let Some(current) = current(disk, root) {
-        if leads_out(root, &current) {
+        if leads_out(root, &current) || links_out(disk, root, &current) {
             return Err(SpecError::CurrentOutside {
                 asked: current,
                 specs: specs(disk, root),
@@ -124,6 +124,7 @@ pub fn specs(disk: &dyn Disk, root: &Path) -> Vec<String> {
         .into_iter()
         .filter_map(|name| name.into_string().ok())
         .filter(|name| exists(disk, &folder.join(name).join(TASKS)))
+        .filter(|name| !links_out(disk, root, name))
         .collect();
     specs.sort();
     specs
@@ -150,13 +151,23 @@ fn leads_out(root: &Path, asked: &str) -> bool {
     climbs || !path.starts_with(root)
 }
 
+/// Returns whether a spec's folder is a link that leads out of the workspace.
+fn links_out(disk: &dyn Disk, root: &Path, asked: &str) -> bool {
+    let Ok(real_root) = disk.resolve(root) else {
+        return false;
+    };
+    let places = [root.join(asked), root.join(SPECS).join(asked)];
+    let mut real = places.iter().filter_map(|place| disk.resolve(place).ok());
+    real.any(|real| !real.starts_with(&real_root))
+}
+
 fn named(disk: &dyn Disk, root: &Path, here: &Path, asked: &str) -> Option<Spec> {
     let path = here.join(asked);
     if kind(disk, &path) == Some(FileKind::Folder) && exists(disk, &path.join(TASKS)) {
         return Some(in_folder(&path, last_name(&path)));
     }
     let folder = root.join(SPECS).join(asked);
-    if exists(disk, &folder.join(TASKS)) {
+    if exists(disk, &folder.join(TASKS)) && !links_out(disk, root, asked) {
         return Some(in_folder(&folder, asked.to_owned()));
     }
     // Accept any other file: reading it reports what is wrong with it.
@@ -268,6 +279,25 @@ mod tests {
             find(root.path(), None).unwrap(),
             "logout: specs/logout/tasks.md"
         );
+    }
+
+    #[test]
+    fn a_spec_folder_that_is_a_link_out_of_the_workspace_is_not_a_spec() {
+        let outer = tempfile::tempdir().unwrap();
+        let root = outer.path().join("inner");
+        fs::create_dir_all(outer.path().join("elsewhere")).unwrap();
+        fs::create_dir_all(root.join("specs")).unwrap();
+        fs::write(outer.path().join("elsewhere/tasks.md"), "- [ ] 1 A\n").unwrap();
+        std::os::unix::fs::symlink("../../elsewhere", root.join("specs/login")).unwrap();
+        assert_eq!(specs(&RealDisk, &root), [""; 0]);
+        let find = |asked| find_spec(&RealDisk, &root, &root, asked);
+        assert!(matches!(find(None), Err(SpecError::None { .. })));
+        assert!(matches!(
+            find(Some("login")),
+            Err(SpecError::NotFound { .. })
+        ));
+        fs::write(root.join("specs/.current-spec"), "login").unwrap();
+        assert!(matches!(find(None), Err(SpecError::CurrentOutside { .. })));
     }
 
     #[test]

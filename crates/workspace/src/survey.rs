@@ -1,7 +1,6 @@
 //! A bounded survey of the workspace for an agent that lacks something. Never follows a link
 //! out of it.
 
-use std::fs;
 use std::path::Path;
 
 use regreen_model::{LookedUp, Survey, visible_line};
@@ -107,7 +106,7 @@ fn text_of(root: &Path, path: &str, max: u64) -> Option<String> {
     if !found.is_file() || found.len() > max || is_secret(path) || is_inside() != Some(true) {
         return None;
     }
-    let bytes = fs::read(&place).ok()?;
+    let bytes = crate::read_file(&place, MAX_FILE).ok()?;
     let beginning = bytes.get(..LOOKED_AT).unwrap_or(&bytes);
     (!beginning.contains(&0)).then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -154,6 +153,7 @@ fn is_source(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
     use std::path::PathBuf;
 

@@ -4,11 +4,7 @@
 //! them ticked in 30 ms together, and that grows in proportion to 100,000 tasks; a fix for
 //! a file of 1,000 tasks is made and inserted in 5 ms.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "prints its table for whoever measures"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "prints a table")]
 
 mod made_up_file;
 mod measurement;

@@ -9,11 +9,7 @@
 //! machine only ever adds to a time, so of several series the best counts; all are printed,
 //! with their worst.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "prints its table for whoever measures"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "prints a table")]
 
 #[path = "../documents/made_up_file.rs"]
 mod made_up_file;

@@ -193,7 +193,7 @@ pub(crate) fn unauthorized(cli: Cli) -> Reply {
     }
 }
 
-/// An hour: nobody waits for it inside of an agent.
+/// An hour: longer than any agent waits by itself.
 pub(crate) fn rate_limited(cli: Cli) -> Reply {
     let word = match cli {
         Cli::Claude => "rate_limit_error",

@@ -94,7 +94,7 @@ impl ModelServer {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let serving = serving.clone();
-                // Whoever hangs up is of no interest.
+                // A client that hangs up does not matter.
                 thread::spawn(move || serving.serve(stream).ok());
             }
         });

@@ -122,7 +122,7 @@ fn say(
 ) {
     for line in &reply.write {
         if let Some(stdin) = &mut stdin {
-            // Whoever is gone hears nothing.
+            // The client may be gone.
             let _ = writeln!(stdin, "{line}");
         }
         note("in", line);
@@ -153,7 +153,7 @@ fn listen(
     let Some(stream) = stream else { return };
     thread::spawn(move || {
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            // Nobody listens any more once the recording is written.
+            // Once the recording is written, no reader is left.
             let _ = sender.send((name, line));
         }
     });

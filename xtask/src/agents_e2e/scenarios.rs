@@ -64,7 +64,7 @@ impl Case {
         }
     }
 
-    /// A session that nobody knows, where one is to be resumed.
+    /// An unknown session, where one is to be resumed.
     pub(crate) fn session(self, cli: Cli) -> Option<&'static str> {
         let id = match cli {
             Cli::Opencode => "ses_000000000000000000000000XX",

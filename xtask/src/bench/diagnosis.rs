@@ -148,8 +148,8 @@ fn explain(program: &Path, log: &Path) -> Command {
     command
 }
 
-/// What people would search with. grep stops at the first match if nobody reads what it
-/// prints, so it counts into a pipe.
+/// What people would search with. grep stops at the first match if its output is not read, so
+/// it counts into a pipe.
 const OTHERS: [(&str, &str); 2] = [
     (
         "grep",

@@ -5,7 +5,7 @@ const BYTE_ORDER_MARK: &str = "\u{FEFF}";
 /// Lines with their endings. Their number never changes, so a line keeps its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Source {
-    /// A byte order mark, which is no content.
+    /// A byte order mark, which is not content.
     mark: &'static str,
     lines: Vec<SourceLine>,
 }

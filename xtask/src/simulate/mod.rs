@@ -1,4 +1,4 @@
-//! `cargo xtask simulate`: does everything hold in runs that nobody has thought of?
+//! `cargo xtask simulate`: checks invariants in randomly generated runs.
 
 mod sweep;
 
@@ -64,6 +64,10 @@ fn print_tally(tally: &Tally, took: Duration) {
     print_ends(ends);
     println!("  {:>9}  transitions reached", reached.len());
     println!("  {:>9}  findings", tally.found);
+    for (kind, seeds) in &tally.seeds {
+        let shown: Vec<String> = seeds.iter().take(MOST_SHOWN).map(u64::to_string).collect();
+        println!("  {:>9}    {kind}: {}", seeds.len(), shown.join(", "));
+    }
 }
 
 fn print_ends(ends: &BTreeMap<&str, u64>) {

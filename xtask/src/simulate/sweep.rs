@@ -26,6 +26,8 @@ pub(super) struct Tally {
     pub(super) found: u64,
     /// One finding of each kind, that of the smallest seed.
     pub(super) findings: BTreeMap<String, Box<Finding>>,
+    /// The seeds of the findings of each kind.
+    pub(super) seeds: BTreeMap<String, BTreeSet<u64>>,
 }
 
 impl Sweep {
@@ -84,11 +86,16 @@ impl Tally {
         self.reached.extend(other.reached);
         self.found += other.found;
         other.findings.into_values().for_each(|one| self.keep(one));
+        for (kind, seeds) in other.seeds {
+            self.seeds.entry(kind).or_default().extend(seeds);
+        }
         self
     }
 
     fn keep(&mut self, finding: Box<Finding>) {
         let kind = kind(&finding.what);
+        let seeds = self.seeds.entry(kind.clone()).or_default();
+        seeds.insert(finding.seed);
         let known = self.findings.get(&kind).map(|known| known.seed);
         if known.is_none_or(|known| known > finding.seed) {
             self.findings.insert(kind, finding);

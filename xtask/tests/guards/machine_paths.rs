@@ -55,7 +55,7 @@ fn complaints(file: &Path, text: &str, own_location: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_file_names_a_place_on_somebodys_machine() {
+fn no_file_names_a_path_of_one_machine() {
     let own_location = tree::root().to_str().expect("the folder's name is text");
     let is_allowed = |file: &Path| ALLOWED.iter().any(|(name, _)| file == Path::new(name));
     let mut found = Vec::new();

@@ -22,6 +22,38 @@ const STARTERS: [(&str, &str); 5] = [
     ("crates/workspace/src/git/plain_runner.rs", "git"),
 ];
 
+/// All places that read files in another way than `workspace` does, which refuses everything but
+/// regular files and reads only so much of them.
+const READERS: [(&str, &str); 12] = [
+    (
+        "crates/cli/src/commands/demo/project.rs",
+        "regreen's own demo",
+    ),
+    (
+        "crates/cli/src/commands/explain.rs",
+        "an open pipe of the shell",
+    ),
+    (
+        "crates/repairs/src/inspections/own_processes.rs",
+        "small regular files, and the system's",
+    ),
+    ("crates/repairs/src/manifests/mod.rs", "small regular files"),
+    ("crates/runtime/src/atomic_file.rs", "folders, to sync them"),
+    (
+        "crates/runtime/src/delegate/log.rs",
+        "a lock of regreen's own",
+    ),
+    ("crates/store/src/store.rs", "the journal, a regular file"),
+    ("crates/supervisor/src/system/linux.rs", "the system's"),
+    (
+        "crates/supervisor/src/system/process_info.rs",
+        "the system's",
+    ),
+    ("crates/workspace/src/files/bounded.rs", "the one place"),
+    ("crates/workspace/src/files/real_disk.rs", "folders"),
+    ("crates/workspace/src/git/scratch_index.rs", "git's index"),
+];
+
 /// What opens connections. A `UnixStream` between regreen and its keeper leads nowhere else.
 const SOCKETS: [&str; 6] = [
     "TcpStream",
@@ -55,6 +87,24 @@ fn starts_programs(line: &str) -> bool {
     line.contains("process::") && line.contains("Command")
 }
 
+/// Whether a line of code reads a file by its path.
+fn reads_files(line: &str) -> bool {
+    let calls = [
+        "fs::read(",
+        "read_to_string(&",
+        "fs::read_to_string(",
+        "File::open(",
+    ];
+    let is_call = |call: &&str| line.contains(*call);
+    calls.iter().any(is_call) && !line.contains(".read_to_string(&mut")
+}
+
+/// The code of a source, without its tests.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .take_while(|line| !line.starts_with("#[cfg(test)]"))
+}
+
 /// The sources of the product, with their texts.
 fn sources() -> impl Iterator<Item = (PathBuf, String)> {
     let is_source = |path: &PathBuf| {
@@ -76,6 +126,84 @@ fn programs_are_started_in_these_places_only() {
         .map(|(path, _)| path)
         .collect();
     assert_eq!(found, STARTERS.map(|(path, _)| PathBuf::from(path)));
+}
+
+/// Where calls of git are made and started. One place makes them all, and shuts off what a
+/// repository could have git run.
+const GIT: [(&str, &str, &str); 5] = [
+    (
+        "GitCall {",
+        "crates/workspace/src/git/invocation.rs",
+        "makes them",
+    ),
+    (
+        "Invocation::with_hooks(",
+        "crates/workspace/src/git/commit.rs",
+        "the user's own commit",
+    ),
+    (
+        "OsString::from(\"git\")",
+        "crates/runtime/src/tree/git_tree.rs",
+        "runs it under a keeper",
+    ),
+    (
+        "program: \"git\"",
+        "crates/workspace/src/git/plain_runner.rs",
+        "runs all others",
+    ),
+    // A repair is inspected and applied as installers are.
+    (
+        "ToolCommand::new(\"git ",
+        "crates/repairs/src/inspections/project_setup.rs",
+        "fetches submodules",
+    ),
+];
+
+#[test]
+fn every_call_of_git_goes_through_one_place() {
+    for (words, place, what) in GIT {
+        assert_eq!(places_with(words), [PathBuf::from(place)], "{what}");
+    }
+}
+
+/// The sources whose code, without its tests, has these words.
+fn places_with(words: &str) -> Vec<PathBuf> {
+    let has_them = |text: &str| {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        code.replace("pub struct GitCall {", "").contains(words)
+    };
+    let found = sources().filter(|(_, text)| has_them(text));
+    found.map(|(path, _)| path).collect()
+}
+
+#[test]
+fn files_are_read_in_these_places_only() {
+    let known = READERS.map(|(path, _)| PathBuf::from(path));
+    let found: Vec<PathBuf> = sources()
+        .filter(|(_, text)| code(text).any(reads_files))
+        .map(|(path, _)| path)
+        .filter(|path| !known.contains(path))
+        .collect();
+    assert_eq!(
+        found,
+        [""; 0].map(PathBuf::from),
+        "use regreen_workspace::read_file"
+    );
+}
+
+#[test]
+fn a_file_that_is_read_is_found() {
+    for line in [
+        "let text = fs::read(path)?;",
+        "std::fs::read_to_string(x)",
+        "File::open(path)",
+    ] {
+        assert!(reads_files(line), "{line}");
+    }
+    assert!(!reads_files("let text = read_text_file(&path, MAX_FILE)?;"));
+    assert!(!reads_files("file.take(9).read_to_string(&mut text)"));
+    let test = "fn a() {}\n#[cfg(test)]\nmod tests { fs::read(x) }";
+    assert!(!code(test).any(reads_files));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::tree;
 
 const PAGE: &str = "docs/security.md";
-/// What is no promise begins so.
+/// Lines that are not promises begin so.
 const LIMIT: &str = "Limit: ";
 
 /// A test as the page names it: `crate::test`.

@@ -5,12 +5,11 @@ use agent_client_protocol_schema::v1::{
 use regreen_model::{AgentEvent, Usage};
 use serde_json::Value;
 
-use crate::json_lines::OpenTools;
-use crate::json_lines::{micro_usd, number, text};
+use crate::json_lines::{OpenTools, micro_usd, number, text, tool_input};
 use crate::message::MessageBuffer;
 use crate::trouble::ApiError;
 
-/// So many messages one after the other, with nothing at all in between, are no work: an agent
+/// So many messages one after the other, with nothing at all in between, are not work: an agent
 /// whose context is too small may make it smaller for ever.
 const MOST_MESSAGES: u32 = 8;
 
@@ -82,7 +81,7 @@ impl Updates {
         is_loop.then(|| ApiError::named("context_length", WHY).into_event())
     }
 
-    /// Told as it comes: who does not come to its end has spent it all the same. What is in the
+    /// Reported as it grows: an agent that is ended early has used it, too. What is in the
     /// context was sent at least once; more is not known before the end. Of a session that
     /// was loaded it was paid for before.
     fn spend(&mut self, update: UsageUpdate) -> Option<AgentEvent> {
@@ -104,7 +103,7 @@ impl Updates {
             // What it says after this is another message.
             self.message.begin("");
             let title = fields.title.as_deref().unwrap_or_default();
-            self.tools.started(&id, title)
+            self.tools.started(&id, title, input(title, update))
         });
         let ok = match fields.status {
             Some(ToolCallStatus::Completed) => true,
@@ -130,6 +129,21 @@ impl Updates {
         }
         (self.message.event(), self.usage)
     }
+}
+
+/// Returns what a tool is used on, unless its title says so already.
+fn input(title: &str, update: &ToolCallUpdate) -> String {
+    let fields = &update.fields;
+    let input = fields.raw_input.as_ref().map(tool_input);
+    // A command names the folder that it runs in.
+    let is_command = fields.kind == Some(ToolKind::Execute);
+    let mut places = fields.locations.iter().flatten();
+    let first = places.next().filter(|_| !is_command);
+    let path = || first.map(|place| place.path.to_string_lossy().into_owned());
+    let input = input.filter(|input| !input.is_empty()).or_else(path);
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let is_news = |input: &String| !title.contains(&name(input));
+    input.filter(is_news).unwrap_or_default()
 }
 
 fn edited(update: &ToolCallUpdate) -> Vec<AgentEvent> {

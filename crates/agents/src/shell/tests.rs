@@ -107,7 +107,8 @@ fn steps_are_tools() {
         started,
         [AgentEvent::ToolStarted {
             call: "1".into(),
-            name: "make all".into()
+            name: "make all".into(),
+            input: String::new(),
         }]
     );
     let ended = decoder

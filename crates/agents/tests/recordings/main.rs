@@ -22,7 +22,7 @@ fn told(event: &AgentEvent) -> String {
     match event {
         AgentEvent::Session { id } => format!("session {id}"),
         AgentEvent::Text { text } => format!("text {text:?}"),
-        AgentEvent::ToolStarted { name, .. } => format!("tool {name}"),
+        AgentEvent::ToolStarted { name, input, .. } => format!("tool {name}: {input}"),
         AgentEvent::ToolEnded { name, ok, exit, .. } => {
             format!("tool {name} ended: ok {ok}, exit {exit:?}")
         }
@@ -62,7 +62,7 @@ fn has_finished(recording: &Recording) -> Option<bool> {
 }
 
 #[test]
-fn who_did_it_or_says_why_not_has_finished() {
+fn an_agent_that_succeeds_or_reports_a_failure_has_finished() {
     for case in ["success", "failed_block", "failing_tool"] {
         for agent in agents() {
             let recording = found(agent, case);
@@ -98,7 +98,7 @@ fn trouble(agent: &str, case: &str) -> (TroubleClass, FailureKind, Option<ResetT
 }
 
 #[test]
-fn every_trouble_has_its_class_whoever_tells_it() {
+fn every_trouble_has_its_class_for_every_agent() {
     for agent in agents() {
         let (class, kind, _) = trouble(agent, "unauthorized");
         assert_eq!(class, TroubleClass::Fatal, "{agent}");
@@ -130,7 +130,7 @@ fn a_service_that_is_down_is_a_trouble_that_passes() {
 }
 
 #[test]
-fn a_time_that_is_told_is_known() {
+fn a_reported_reset_time_is_understood() {
     let hour = Some(ResetTime::After(3_600_000));
     // Codex keeps it to itself.
     for agent in ["claude", "gemini", "opencode", "acp_gemini"] {
@@ -153,7 +153,7 @@ fn a_login_that_is_refused_ends_it_at_the_first_sign() {
 }
 
 #[test]
-fn silence_is_no_end() {
+fn a_silent_agent_has_not_finished() {
     for agent in agents() {
         assert_eq!(has_finished(&found(agent, "hang")), None, "{agent}");
     }

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use regreen_documents::{Change, TaskFile};
 use regreen_model::{ChoiceKind, TaskKey};
-use regreen_runtime::{LockPurpose, SpecPaths, lock_tree, now, open_store, stored_ms};
+use regreen_runtime::{
+    LockPurpose, SpecPaths, load_state, lock_tree, now, open_store, open_store_read_only, stored_ms,
+};
 use regreen_store::Store;
 use regreen_workspace::{RealDisk, edit_file};
 
@@ -59,8 +61,21 @@ pub fn record_choice(
 
 fn select(context: &SpecContext, arguments: &OneTask) -> Result<(Plan, SelectedTask), Problem> {
     let plan = Plan::read(context)?;
-    let selected = plan.find(arguments, std::iter::empty())?;
+    let lost = lost_tasks(&context.places)?;
+    let selected = plan.find(arguments, lost.iter())?;
     Ok((plan, selected))
+}
+
+/// Returns the tasks whose rows agents removed in the last run: they can be chosen about as well.
+fn lost_tasks(places: &SpecPaths) -> Result<Vec<TaskKey>, Problem> {
+    let Some(store) = open_store_read_only(&places.root)? else {
+        return Ok(Vec::new());
+    };
+    let runs = store.runs(usize::MAX).map_err(Problem::journal)?;
+    let last = runs.iter().find(|run| run.spec == places.spec_key());
+    let state = last.and_then(|run| load_state(&store, &run.id).ok());
+    let removed = state.map(|(state, _)| state.put_back).unwrap_or_default();
+    Ok(removed.into_iter().collect())
 }
 
 /// Returns the tasks that the choice is about. A finished task is not skipped, and stays finished

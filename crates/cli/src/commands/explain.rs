@@ -2,14 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use regreen_diagnosis::{Explanation, Report, Scanner, evidence_of, signal_number};
 use regreen_engine::recovery::{FailureClass, RecoveryRule, TABLE, table_text};
 use regreen_model::{Ending, Failure, Finding, RetryMode, Source, visible_line};
 use regreen_redaction::Masks;
 use regreen_reporters::{Status, StatusLine, place_of};
-use regreen_workspace::ReadError;
+use regreen_workspace::{MAX_FILE, ReadError, open_file};
 use serde_json::{Value, json};
 
 use crate::arguments::{Explain, ExplainSource};
@@ -57,11 +57,11 @@ fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdin()));
     }
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
+    // A shell's `<(command)` is a pipe with a writer, by this name.
+    if path.starts_with("/dev/fd") || path == Path::new("/dev/stdin") {
+        return Ok(Box::new(File::open(path)?));
     }
-    Ok(Box::new(file))
+    Ok(Box::new(open_file(path)?))
 }
 
 /// Returns the answer for a log of any size, which is read once and not kept.
@@ -113,7 +113,7 @@ fn answer_lines(explanation: &Explanation, plan: Option<&[RecoveryRule]>) -> Vec
         return vec![StatusLine::new(Status::Pass, "It did not fail.")];
     };
     let mut lines = vec![failure_line(failure, explanation.quoted())];
-    lines.extend(labelled_list("Next", &failure.suggested_actions));
+    lines.extend(labelled_list("Next", &failure.advice()));
     let retry = match failure.retry_mode {
         RetryMode::AsIs => "may succeed as it is",
         RetryMode::AfterRepair => "after a repair of the environment",
@@ -159,7 +159,7 @@ fn failure_line(failure: &Failure, quoted: Option<&Finding>) -> StatusLine {
     StatusLine::new(Status::Fail, shown(&kind)).wrapped_detail(shown(line))
 }
 
-fn labelled_list(label: &'static str, items: &[String]) -> Vec<StatusLine> {
+fn labelled_list(label: &'static str, items: &[&str]) -> Vec<StatusLine> {
     let labels = std::iter::once(label).chain(std::iter::repeat(""));
     let lines = labels.zip(items);
     lines
@@ -234,7 +234,7 @@ fn whole_table(as_json: bool) -> String {
 /// Converts the text of a report to JSON.
 fn report(mut input: impl Read, path: &Path, masks: &Masks) -> Result<String, Problem> {
     let mut bytes = Vec::new();
-    let read = input.read_to_end(&mut bytes);
+    let read = input.by_ref().take(MAX_FILE).read_to_end(&mut bytes);
     read.map_err(|error| unreadable(path, error))?;
     let text = String::from_utf8_lossy(&bytes);
     let report = Report::parse(&text).map_err(|error| Problem::NoReport {
@@ -245,11 +245,5 @@ fn report(mut input: impl Read, path: &Path, masks: &Masks) -> Result<String, Pr
 }
 
 fn unreadable(path: &Path, source: io::Error) -> Problem {
-    let path: PathBuf = path.to_owned();
-    Problem::Read(match source.kind() {
-        io::ErrorKind::NotFound => ReadError::NotFound { path },
-        io::ErrorKind::IsADirectory => ReadError::IsDirectory { path },
-        io::ErrorKind::PermissionDenied => ReadError::PermissionDenied { path },
-        _ => ReadError::Io { path, source },
-    })
+    Problem::Read(ReadError::new(path, source))
 }

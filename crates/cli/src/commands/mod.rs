@@ -1,5 +1,6 @@
 //! The commands: their list, and one module for each.
 
+mod accept_plan;
 mod agents;
 mod choices;
 mod config;
@@ -21,6 +22,7 @@ mod undo;
 use clap::Subcommand;
 use clap_complete::Shell;
 use regreen_model::ChoiceKind;
+use regreen_supervisor::Marker;
 
 use self::config::Config;
 use self::delegate::Delegate;
@@ -28,7 +30,7 @@ use self::hook::Hook;
 use self::init::Init;
 use self::tasks::Tasks;
 use crate::arguments::{
-    Explain, Failures, Journal, Lint, Log, OneAttempt, OneTask, Replay, Status, Why,
+    AcceptPlan, Explain, Failures, Journal, Lint, Log, OneAttempt, OneTask, Replay, Status, Why,
 };
 use crate::config::AgentFlags;
 use crate::exit::Exit;
@@ -68,6 +70,8 @@ pub enum Command {
     Done(OneTask),
     /// Reopen a task and reset its attempts
     Retry(OneTask),
+    /// Apply changes to the task file that regreen reverted during a run, if you made them
+    AcceptPlan(AcceptPlan),
     /// Stop the run in this workspace; `regreen run` resumes it
     Stop,
     /// Show how regreen reads a task file, and what it ignores
@@ -98,7 +102,21 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Whether it decides something that only a person may decide.
+    fn decides(&self) -> bool {
+        matches!(
+            self,
+            Self::Skip(_) | Self::Done(_) | Self::Retry(_) | Self::Undo(_) | Self::AcceptPlan(_)
+        )
+    }
+}
+
 pub fn run(command: Command) -> Result<Exit, Problem> {
+    // An agent, a check or a hook can't decide for the person.
+    if command.decides() && std::env::var_os(Marker::VARIABLE).is_some() {
+        return Err(Problem::NotAPerson);
+    }
     match command {
         Command::Demo => demo::run(),
         Command::Run(arguments) => run::run(&arguments),
@@ -114,6 +132,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Skip(arguments) => choices::run(&arguments, ChoiceKind::Skip),
         Command::Done(arguments) => choices::run(&arguments, ChoiceKind::Done),
         Command::Retry(arguments) => choices::run(&arguments, ChoiceKind::Retry),
+        Command::AcceptPlan(arguments) => accept_plan::run(&arguments),
         Command::Stop => stop::run(),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),

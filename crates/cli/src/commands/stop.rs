@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
-use crate::spec_context::current_dir;
+use crate::spec_context::{SpecContext, current_dir};
 
 /// Ending an agent takes its grace period; a commit hook may take longer.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -36,12 +36,25 @@ pub fn run() -> Result<Exit, Problem> {
     }
     output::print(&match asked {
         Some(holder) => format!(
-            "stopped spec {}; run `regreen run` to resume\n",
-            output::printable(&holder.name)
+            "stopped spec {}; run `{}` to resume\n",
+            output::printable(&holder.name),
+            output::printable(&run_command(&holder))
         ),
         None => "no run is active here\n".to_owned(),
     })?;
     Ok(Exit::Success)
+}
+
+/// Returns the command that resumes the run; it names the spec where there are several.
+fn run_command(holder: &LockHolder) -> String {
+    let found = [&holder.name, &holder.spec].into_iter().find_map(|name| {
+        let spec = SpecContext::find(Some(name)).ok()?;
+        (spec.places.spec_key() == holder.spec).then(|| spec.argument(Some(name)))
+    });
+    match found.flatten() {
+        Some(argument) => format!("regreen run {argument}"),
+        None => "regreen run".to_owned(),
+    }
 }
 
 /// Asks the process to stop if it is a run. Anything else releases the tree soon.

@@ -1,7 +1,9 @@
 //! The table of all settings.
 
 use regreen_agents::{AgentOptions, Permissions};
-use regreen_model::{AgentIdentity, Budget, Budgets, Limits, RepairPolicy, RunConfig, TaskId};
+use regreen_model::{
+    AgentIdentity, Budget, Budgets, FinalCheckPolicy, Limits, RepairPolicy, RunConfig, TaskId,
+};
 use serde_json::Value;
 
 use super::agent::{AgentArguments, AgentEnvironment, ModelName, RequestedAgent};
@@ -16,6 +18,8 @@ use super::value::{CommitMode, Gate, OnEnd, OptionalLimit, SettingValue as _, pa
 
 const CALLS_AGENT: Access = Access::UserFile("it controls what the agent may do on your machine");
 const REPAIRS: Access = Access::UserFile("it controls what regreen repairs on your machine");
+const GUARDS_GREEN: Access =
+    Access::UserFile("a repository must not switch off a check that you rely on");
 const STARTS_PROGRAM: Access = Access::UserFile(CHOOSES_PROGRAM);
 
 setting_table! {
@@ -117,6 +121,16 @@ SettingFlags {
     Repairs repairs: RepairPolicy = RepairPolicy::default(), REPAIRS,
         "Repairs that regreen makes itself in recovery mode: \"safe\" makes those that it has checked to be safe, \"ask\" asks before each, \"off\" makes none.";
 
+    /// Repeat the checks of finished tasks at the end: fail opens tasks again that no longer pass, warn only warns, off repeats nothing [default: fail]
+    #[arg(long, value_name = "fail|warn|off", value_parser = parse_choice::<FinalCheckPolicy>)]
+    FinalCheck final_check: FinalCheckPolicy = FinalCheckPolicy::default(), GUARDS_GREEN,
+        "Repeat the checks of finished tasks at the end of a run: \"fail\" opens tasks again that no longer pass, \"warn\" only warns, \"off\" repeats nothing.";
+
+    /// Time limit for repeating the checks at the end; the slowest may be left out [default: 30m]
+    #[arg(long, value_name = "TIME")]
+    FinalCheckTime final_check_time: TimeLimit = TimeLimit::at_least_1_ms(RunConfig::default().final_check_time_ms), GUARDS_GREEN,
+        "Time limit for repeating the checks of finished tasks at the end of a run. The quickest run first; those left out are named.";
+
     /// Also run optional tasks
     #[arg(
         long,
@@ -211,6 +225,8 @@ impl Settings {
             asks: false,
             spec_argument: None,
             gate: self.gate.value.command().map(str::to_owned),
+            final_check: self.final_check.value,
+            final_check_time_ms: self.final_check_time.value.ms(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use regreen_agents::Permissions;
-use regreen_model::{RepairPolicy, named_enum};
+use regreen_model::{FinalCheckPolicy, RepairPolicy, named_enum};
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -155,6 +155,17 @@ impl Choice for Permissions {
         BadValue::new(
             format!("unknown permissions `{name}`"),
             "use \"skip\" (no permission prompts) or \"own\" (the agent's own settings)",
+        )
+    }
+}
+
+impl Choice for FinalCheckPolicy {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn bad_name(name: &str) -> BadValue {
+        BadValue::new(
+            format!("unknown final check `{name}`"),
+            "use \"fail\" (open tasks again that no longer pass), \"warn\" or \"off\"",
         )
     }
 }
@@ -314,6 +325,9 @@ mod tests {
         );
         check_choice::<RepairPolicy>(
             "unknown repair policy `always`; use \"safe\" (repairs checked to be safe), \"ask\" (ask before each repair) or \"off\"",
+        );
+        check_choice::<FinalCheckPolicy>(
+            "unknown final check `always`; use \"fail\" (open tasks again that no longer pass), \"warn\" or \"off\"",
         );
         check_choice::<CommitMode>("unknown commit mode `always`; use \"auto\" or \"never\"");
     }

@@ -78,6 +78,12 @@ pub(super) fn read_hint(error: &ReadError) -> Option<String> {
         ReadError::PermissionDenied { path } => {
             format!("run `chmod u+r {}` to allow it", path.display())
         }
+        ReadError::NotAFile { path, .. } => {
+            format!("move {} away and put a file there", path.display())
+        }
+        ReadError::TooLarge { .. } => {
+            "split it, or move what regreen does not need to another file".into()
+        }
         ReadError::NotUtf8 { .. } => {
             "convert the file to UTF-8, for example: iconv -f latin1 -t utf-8 OLD > NEW".into()
         }
@@ -93,6 +99,12 @@ pub(super) fn config_hint(error: &ReadError) -> Option<String> {
         }
         ReadError::PermissionDenied { path } => {
             format!("run `chmod u+r {}` to allow it", path.display())
+        }
+        ReadError::NotAFile { path, .. } | ReadError::TooLarge { path, .. } => {
+            format!(
+                "move {} away: regreen expects a small file there",
+                path.display()
+            )
         }
         ReadError::NotUtf8 { .. } => "save it as UTF-8 text".into(),
     })

@@ -213,7 +213,7 @@ fn a_child_may_be_delegated_to_while_a_run_is_at_work() {
 }
 
 #[test]
-fn the_help_offers_nobody_who_cannot_be_told_anything() {
+fn the_help_offers_only_agents_that_take_a_prompt() {
     let told = Workspace::new()
         .child_agent("")
         .regreen(&["delegate", "--help"]);

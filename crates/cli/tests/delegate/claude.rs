@@ -42,13 +42,13 @@ fn the_session_is_gone_on_with_after_a_timeout_and_the_tools_are_counted() {
         .map(|call| call.contains("--resume s-1"))
         .collect();
     assert_eq!(resumed, [false, true], "{calls}");
-    // Whoever goes on knows the task.
+    // A resumed session knows the task.
     let second = workspace.note("2.prompt");
     assert!(second.starts_with("## What happened before\n"), "{second}");
 }
 
 #[test]
-fn an_end_that_nobody_announced_is_no_success() {
+fn an_exit_without_a_final_event_is_not_a_success() {
     let workspace = Workspace::new().program("claude", &format!("{}exit 0", says(&[INIT, TOOL])));
     let told = workspace.delegate(&["--prompt", "Do it."]);
     assert_eq!(told.code, Some(1), "{}", told.stdout);

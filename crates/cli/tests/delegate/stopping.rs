@@ -1,4 +1,4 @@
-//! Somebody asks to stop.
+//! Someone asks to stop.
 
 use std::process::Stdio;
 
@@ -26,7 +26,7 @@ fn the_child_ends_and_the_exit_code_says_why() {
 }
 
 #[test]
-fn an_attempt_that_nobody_saw_the_end_of_was_interrupted() {
+fn an_attempt_whose_end_was_not_seen_was_interrupted() {
     let workspace = Workspace::new().child_agent("*) echo >\"$notes/begun\"; sleep 300 ;;");
     let mut child = workspace
         .delegate_command(&["--prompt", "Do it."])

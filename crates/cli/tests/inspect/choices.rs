@@ -56,7 +56,7 @@ ended: all_green, 3 of 3 done, 1 of 100 attempts
 }
 
 #[test]
-fn whoever_says_that_a_task_is_done_is_believed() {
+fn done_ticks_a_task_without_checking_it() {
     let workspace = workspace();
     workspace
         .regreen(&["done", "1.2"])
@@ -289,7 +289,7 @@ marked 1.1 as done, without verifying
 }
 
 #[test]
-fn whoever_mistypes_an_id_changes_nothing() {
+fn a_mistyped_id_changes_nothing() {
     let workspace = Workspace::with_tasks(THREE);
     for command in ["skip", "done", "retry"] {
         let told = workspace.regreen(&[command, "1.4"]);

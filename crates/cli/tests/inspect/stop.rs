@@ -85,7 +85,7 @@ fn is_zombie(pid: u32) -> bool {
 }
 
 #[test]
-fn where_nobody_is_at_work_there_is_nobody_to_stop() {
+fn without_a_run_there_is_nothing_to_stop() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 First\n").agent("*) echo TASK_COMPLETE ;;");
     workspace.regreen(&["stop"]).shows(str![[r#"
 no run is active here
@@ -105,7 +105,7 @@ no run is active here
 fn a_process_that_has_not_the_tree_is_left_alone() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 First\n").agent("*) echo TASK_COMPLETE ;;");
     let workspace = workspace.has_run(&[], 0);
-    // What is written there means nothing while nobody holds it.
+    // What is written there means nothing while no process holds it.
     let lock = format!("{}\nrun\ndemo\nspecs/demo/tasks.md\n", std::process::id());
     fs::write(workspace.path(".regreen/lock"), lock).unwrap();
     workspace.regreen(&["stop"]).shows(str![[r#"
@@ -122,4 +122,18 @@ no run is active here
 --- exit code 0
 
 "#]]);
+}
+
+#[test]
+fn the_command_to_resume_names_the_spec_where_there_are_several() {
+    let workspace = Workspace::with_tasks("- [ ] 1.1 First\n")
+        .file("specs/other/tasks.md", "- [ ] 1.1 First\n")
+        .agent("1.1:1) touch $notes/working; sleep 300 ;;");
+    let run = workspace.start(&["demo"], "working");
+    workspace.regreen(&["stop"]).shows(str![[r#"
+stopped spec demo; run `regreen run demo` to resume
+--- exit code 0
+
+"#]]);
+    assert_eq!(run.wait().code, Some(143));
 }

@@ -59,7 +59,7 @@ fn damage_inside_is_found_when_it_is_read() {
 }
 
 #[test]
-fn a_journal_that_somebody_keeps_to_himself_is_told() {
+fn a_journal_without_read_permission_is_reported() {
     let workspace = done();
     let raw = Connection::open(workspace.path(DATABASE)).unwrap();
     raw.execute_batch(

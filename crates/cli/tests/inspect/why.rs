@@ -29,12 +29,12 @@ fn the_story_of_a_task_is_told_in_order() {
             |
             | It is too hard.
           plan: task 1.1 is being worked on: reverted the agent's changes to it
-          plan: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+          plan: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md; if they are yours, run `regreen accept-plan`
           plan: agent ticked 1.2 Comes later
           plan: agent changed 1.3 Comes last of all
           changed 2 files: regreen diff 1.1 1
             kept +1
-            specs/demo/tasks.md +2 -2
+            specs/demo/tasks.md +3 -3
           log: regreen log 1.1 1
           plan: 1.2 verified, stays ticked
           Verify failed: `seq 3; cat good` ended with exit code 1

@@ -27,7 +27,7 @@ pub(crate) fn complaints(tasks: &str, state: &str, progress: &str) -> Vec<String
     complaints
 }
 
-/// A row that is open, there twice, a fix of nobody, or not recorded exactly once.
+/// A row that is open, there twice, a fix without a task, or not recorded exactly once.
 fn oddity(task: &Task, all: &[Task], progress: &str) -> Option<String> {
     let id = task.id.as_ref().unwrap();
     let namesakes = all.iter().filter(|other| other.id == task.id).count();

@@ -27,7 +27,7 @@ pub(crate) enum Moment {
     Rename(usize),
 }
 
-/// What can be aimed at: as often as it happened when nobody disturbed the run.
+/// What can be aimed at: as often as it happened in an undisturbed run.
 #[derive(Debug)]
 pub(crate) struct Targets {
     duration: Duration,

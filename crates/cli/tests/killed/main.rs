@@ -1,8 +1,8 @@
 //! Runs that are killed at any instant: the next run resumes and ends like a run that wasn't
 //! killed, no work is done twice, and no process stays alive.
 //!
-//! By default only a few runs are killed. `REGREEN_KILL_RUNS` and `REGREEN_KILL_SEED` ask for
-//! more and for others, `REGREEN_KILL_PROGRAM` for another build; `cargo xtask sweep kills`
+//! By default only a few runs are killed. `REGREEN_KILL_RUNS`, `REGREEN_KILL_DAMAGES` and
+//! `REGREEN_KILL_SEED` ask for more and for others, `REGREEN_KILL_PROGRAM` for another build; `cargo xtask sweep kills`
 //! sets them.
 #![cfg(target_os = "linux")]
 #![expect(
@@ -12,6 +12,7 @@
     reason = "a test that cannot go on has failed, and a sweep says what it saw"
 )]
 
+mod damaged;
 mod fix_records;
 mod kill_point;
 mod outcome;
@@ -52,6 +53,15 @@ fn a_run_in_git_that_is_killed_while_it_heals_ends_as_if_it_had_not_been() {
 #[test]
 fn a_run_outside_git_that_is_killed_while_it_heals_ends_as_if_it_had_not_been() {
     sweep(PlanKind::Healing, Kind::Plain);
+}
+
+#[test]
+fn a_damaged_journal_loses_nothing_without_naming_it() {
+    let runs = asked("DAMAGES").unwrap_or(2 * DEFAULT_RUNS);
+    let seed = seed();
+    println!("{runs} damaged journals, seed {seed}");
+    let complaints = damaged::sweep(runs, seed);
+    assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
 /// What a kill and what came after it were like.
@@ -154,7 +164,7 @@ fn uninterrupted(case: Case, tracer: &[String]) -> (Outcome, Project) {
     (outcome, project)
 }
 
-/// How often an uninterrupted run syncs and renames; `None` where nobody can tell.
+/// How often an uninterrupted run syncs and renames; `None` where that is unknown.
 fn disk_calls(case: Case) -> Option<(usize, usize)> {
     let version = Command::new("strace")
         .arg("-V")

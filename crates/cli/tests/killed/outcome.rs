@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use regreen_store::Store;
 
 use crate::fix_records;
@@ -45,7 +45,7 @@ impl Outcome {
             ("stderr", run.stderr.clone()),
             ("tasks.md", tasks),
             ("state", without_runs(&state)),
-            (".progress.md", without_hashes(&progress)),
+            (".progress.md", with_subjects(project, &progress)),
             ("summary", summary(&run.stdout)),
             ("files", files(&project.root())),
             ("spec files", listing(&project.path(SPEC))),
@@ -78,7 +78,7 @@ impl Outcome {
             .count()
     }
 
-    /// What differs from a run that nobody disturbed, though this one was disturbed only once.
+    /// What differs from an undisturbed run, though this one was disturbed only once.
     pub(crate) fn complaints(&self, uninterrupted: &Self) -> Vec<String> {
         let facts = uninterrupted.facts.iter().filter_map(|(what, expected)| {
             let found = &self.facts[what];
@@ -134,9 +134,14 @@ impl Outcome {
     }
 }
 
-fn without_hashes(progress: &str) -> String {
-    let hash = Regex::new("(?m) - [0-9a-f]{7,40}$").unwrap();
-    hash.replace_all(progress, " - HASH").into_owned()
+/// The progress file with the subjects of the commits that it names, in place of their hashes.
+fn with_subjects(project: &Project, progress: &str) -> String {
+    let hash = Regex::new("(?m) - ([0-9a-f]{7,40})$").unwrap();
+    let subject = |found: &Captures<'_>| {
+        let subject = project.git(&["log", "-1", "--format=%s", &found[1]]);
+        format!(" - commit {}", subject.trim_end())
+    };
+    hash.replace_all(progress, subject).into_owned()
 }
 
 /// Requests are named after the attempt that made them.

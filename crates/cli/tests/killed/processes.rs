@@ -89,7 +89,7 @@ pub(crate) fn still_alive(processes: &BTreeSet<Process>) -> BTreeSet<Process> {
     processes.iter().filter(same).cloned().collect()
 }
 
-/// What a process that should be gone is, for whoever has to find out why it is not.
+/// Describes a process that should be gone, to help find out why it is not.
 pub(crate) fn described((pid, _): &Process) -> String {
     let read = |file: &str| fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
     let command = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");

@@ -41,7 +41,7 @@ impl PlanKind {
         }
     }
 
-    /// Every other task has a commit of its own.
+    /// Every other task has a commit of its own; where fixes are committed as well, every task.
     pub(crate) fn plan(self) -> String {
         let tasks = match self {
             Self::Twenty => 20,
@@ -53,7 +53,7 @@ impl PlanKind {
                 plan,
                 "\n- [ ] 1.{n} Task number {n}\n  - **Verify**: `\"$NOTES/verify\" 1.{n}`\n"
             );
-            if n % 2 == 1 {
+            if n % 2 == 1 || self == Self::Healing {
                 let _ = writeln!(plan, "  - **Commit**: `feat: task {n}`");
             }
         }

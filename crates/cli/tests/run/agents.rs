@@ -228,7 +228,7 @@ fn what_a_rule_forbids_is_a_tool_that_fails_and_ends_nothing() {
 }
 
 #[test]
-fn a_permission_that_nobody_can_give_ends_the_run() {
+fn a_permission_question_without_a_person_ends_the_run() {
     let denied = r#"{"type":"system","subtype":"permission_denied","tool_name":"Bash","message":"This command requires approval"}"#;
     let workspace = workspace(&format!("{}sleep 300", says(&[INIT, denied])));
     let (code, printed) = run(&workspace, &["--agent-permissions", "own"]);

@@ -228,7 +228,7 @@ fn an_editor_that_fails_is_no_answer() {
 }
 
 #[test]
-fn whoever_skips_a_fix_has_the_task_itself_tried() {
+fn skipping_a_fix_attempts_the_task_itself() {
     let workspace = failing();
     let mut run = workspace.on_terminal(&SHELL);
     run.when(ASKED, "f\n").sees("     ASK  1.1.1 Fix: ");
@@ -390,7 +390,7 @@ fn killed_while_it_asks_a_run_asks_again() {
 }
 
 #[test]
-fn nobody_is_asked_who_said_so_or_is_not_there() {
+fn without_input_or_a_terminal_no_question_is_asked() {
     for flags in [&["--keep-going"][..], &["--no-input"], &["--json"]] {
         let workspace = failing();
         let mut run = workspace.on_terminal(&[&SHELL[..], flags].concat());

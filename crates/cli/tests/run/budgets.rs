@@ -66,7 +66,7 @@ fn tokens_are_limited_by_the_repository_as_well() {
 
 #[test]
 fn a_task_and_its_fixes_have_one_budget() {
-    // Whoever repairs it says that it is repaired, and it is not.
+    // The fix claims success, but the task still fails.
     let workspace = claude(&says(&[INIT, DONE]));
     let flags = ["--recovery-mode", "--max-task-cost", "1.5"];
     let (code, printed) = run(&workspace, &flags);
@@ -102,7 +102,7 @@ fn what_was_told_on_the_way_is_not_counted_twice() {
     let workspace = claude(&format!("touch out more\n{works}"));
     let (code, printed) = run(&workspace, &[]);
     assert_eq!(code, Some(0), "{printed}");
-    says_once(&printed, "  Tokens  1400 in, 60 out\n");
+    says_once(&printed, "  Tokens  1.4k in, 60 out\n");
 }
 
 /// Starts a run and kills it when there is a file whose name ends like this.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, SystemTime};
 
 use snapbox::{IntoData, str};
 
@@ -366,7 +367,7 @@ M	specs/demo/tasks.md
 }
 
 #[test]
-fn the_state_is_never_committed_whoever_changes_it() {
+fn the_state_is_never_committed() {
     let workspace = Workspace::in_git(TWO).agent(
         "*) echo '{\"mine\": 1}' >$REGREEN_SPEC_DIR/.ralph-state.json
             echo b >b; echo TASK_COMPLETE ;;",
@@ -389,7 +390,7 @@ M	specs/demo/tasks.md
 
 "#]],
     );
-    // Nor where somebody has committed it before.
+    // Nor where it was committed before.
     let workspace = workspace.committed("the state").file(TASKS, TWO);
     assert_eq!(workspace.run(&["--keep-state"]).code, Some(0));
     let changed = workspace.git(&["log", "--format=%s", "--", STATE]);
@@ -472,4 +473,110 @@ fn what_a_user_made_of_an_attempts_file_between_two_runs_is_the_users() {
         "?? both\n"
     );
     assert_eq!(workspace.git(&["show", "HEAD:early"]), "early\n");
+}
+
+/// Kills regreen when this commit has been made, once.
+fn kill_after_commit(subject: &str) -> String {
+    format!(
+        "#!/bin/sh
+[ \"$(git log -1 --format=%s)\" = '{subject}' ] && [ ! -e .git/killed ] || exit 0
+touch .git/killed
+parent() {{ cut -d' ' -f4 /proc/$1/stat; }}
+# Git, its keeper, regreen.
+kill -9 \"$(parent \"$(parent \"$PPID\")\")\"
+sleep 30
+"
+    )
+}
+
+#[test]
+fn a_commit_made_just_before_a_kill_is_found_though_a_fix_was_committed_before_it() {
+    let workspace = Workspace::in_git(
+        "- [ ] 1.1 First
+  - **Verify**: `test -f ok`
+  - **Commit**: `feat: first`
+- [ ] 1.2 Second
+  - **Verify**: `true`
+",
+    )
+    .agent(
+        "1.1:*) echo a >a; echo TASK_COMPLETE ;;
+         1.1.1:*) touch ok; echo TASK_COMPLETE ;;
+         1.2:*) echo b >b; echo TASK_COMPLETE ;;",
+    );
+    let hook = workspace.path(".git/hooks/post-commit");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, kill_after_commit("feat: first")).unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let killed = workspace.run_as_text(&["--recovery-mode"]);
+    assert_eq!(killed.code, None, "{}", killed.stdout);
+    let resumed = workspace.run_as_text(&["--recovery-mode"]);
+    assert_eq!(
+        resumed.code,
+        Some(0),
+        "{}{}",
+        resumed.stdout,
+        resumed.stderr
+    );
+    let subjects = workspace.git(&["log", "--format=%s"]);
+    assert_eq!(subjects.matches("feat: first\n").count(), 1, "{subjects}");
+    let hash = workspace.git(&["log", "-1", "--format=%h", "--grep=^feat: first$"]);
+    let progress = fs::read_to_string(workspace.path(PROGRESS)).unwrap();
+    let line = format!("- [x] 1.1 First - {hash}");
+    assert!(progress.contains(&line), "{progress}");
+}
+
+/// Leaves a lock of git, as a git does that is killed.
+fn lock(workspace: &Workspace, name: &str, age: Duration) {
+    let path = workspace.path(name);
+    fs::write(&path, "").unwrap();
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(SystemTime::now() - age).unwrap();
+}
+
+#[test]
+fn locks_that_a_killed_git_left_are_moved_aside_for_the_commit() {
+    const OLD: Duration = Duration::from_secs(3600);
+    for name in [
+        ".git/HEAD.lock",
+        ".git/index.lock",
+        ".git/refs/heads/main.lock",
+    ] {
+        let workspace = Workspace::in_git(TWO).agent(WORKER);
+        lock(&workspace, name, OLD);
+        let told = workspace.run_as_text(&[]);
+        assert_eq!(told.code, Some(0), "{name}: {}", told.stdout);
+        let said = format!("moved {name}, left behind by a killed git, to .regreen/removed/");
+        assert!(told.stdout.contains(&said), "{}", told.stdout);
+        assert!(!workspace.path(name).exists());
+        let status = workspace.git(&["status", "--porcelain", "--", "a", "b"]);
+        assert_eq!(status, "", "{name}");
+    }
+}
+
+/// Its owner may be in another container: only the user can know.
+#[test]
+fn a_recent_lock_stays_and_the_way_out_is_said() {
+    let workspace = Workspace::in_git(TWO).agent(WORKER);
+    lock(&workspace, ".git/HEAD.lock", Duration::ZERO);
+    let told = workspace.run_as_text(&[]);
+    assert_eq!(told.code, Some(78), "{}", told.stdout);
+    assert!(told.stdout.contains("delete it: rm "), "{}", told.stdout);
+    assert!(workspace.path(".git/HEAD.lock").exists());
+}
+
+#[test]
+fn a_lock_that_is_younger_than_our_own_killed_commit_is_ours() {
+    let workspace = Workspace::in_git(TWO).agent(WORKER);
+    let hook = workspace.path(".git/hooks/pre-commit");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    let kill = kill_after_commit("before").replace("kill -9", "touch .git/HEAD.lock; kill -9");
+    fs::write(&hook, kill).unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(workspace.run_as_text(&[]).code, None);
+    assert!(workspace.path(".git/HEAD.lock").exists());
+    let told = workspace.run_as_text(&[]);
+    assert_eq!(told.code, Some(0), "{}", told.stdout);
+    let subjects = workspace.git(&["log", "--format=%s"]);
+    assert_eq!(subjects, "feat: second\nfeat: first\nbefore\n");
 }

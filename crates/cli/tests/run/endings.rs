@@ -48,36 +48,30 @@ fn an_agent_that_is_not_there_stops_the_run_at_once() {
     let workspace = Workspace::with_tasks(TWO);
     let told = workspace.regreen(&["run", "--agent", "command:no-such-agent --fast"]);
     told.and_spec(&workspace).shows(str![[r#"
-   START  demo · command:no-such-agent --fast
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
-     END  [TIME] setup must be fixed · exit code 78             [RUN]
-
-   Tasks  0 of 2 done in [TIME]
-Attempts  1, 0 of 100 counted
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
-    Next  continue when it is fixed:  regreen run --agent 'command:no-such-agent --fast'
 --- standard error
-Fix the setup first: cannot start the agent's program no-such-agent: No such file or directory (os error 2). Install it, or choose another agent with --agent
+  × the agent's program `no-such-agent` is not installed or not in PATH; `regreen agents` lists
+  │ the agents that are, and `--agent` chooses one
 --- exit code 78
 --- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md
---- state {"taskIndex":0,"totalTasks":2,"taskIteration":1,"globalIteration":1,"recoveryMode":false,"fixTaskMap":{},"taskResults":{"1.1":"pending","1.2":"pending"}}
+--- no state
 
 "#]]);
-    // Once it is there, the run goes on.
+    // Once it is there, the run begins.
     let workspace = workspace.agent("*) echo TASK_COMPLETE ;;");
     workspace
         .run_as_text(&[])
         .and_spec(&workspace)
         .shows(str![[r#"
-  RESUME  demo · 2 tasks · command:sh [AGENT]/agent.sh
+   START  demo · command:sh [AGENT]/agent.sh
+    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     PASS  [TIME] 1.1 First
     PASS  [TIME] 1.2 Second
      END  [TIME] all tasks done                                 [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  2 of 2 done in [TIME]
-Attempts  3, 2 of 100 counted
+Attempts  2 of 100
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
 --- exit code 0
 --- changes in specs/demo/tasks.md
@@ -163,7 +157,7 @@ x - [x] 1.2 Second
 }
 
 #[test]
-fn whoever_asks_twice_does_not_wait() {
+fn a_second_signal_ends_the_run_at_once() {
     let arms = STUBBORN.replace("trap '' TERM", "trap \"touch $notes/asked\" TERM");
     let workspace =
         Workspace::with_tasks(TWO).agent(&arms.replace("wait ;;", "wait; sleep 300 ;;"));
@@ -241,7 +235,7 @@ ended: all_green, 1 of 1 done, 1 of 100 attempts
 }
 
 #[test]
-fn a_run_does_not_go_on_with_another_agent_unless_somebody_says_so() {
+fn a_run_resumes_with_another_agent_only_if_asked_to() {
     let workspace = Workspace::in_git(TWO)
         .agent("1.1:1) echo x >mine; touch $notes/at-work; sleep 60 ;; *) echo TASK_COMPLETE ;;");
     let run = workspace.start(&[], "at-work");
@@ -257,7 +251,7 @@ fn a_run_does_not_go_on_with_another_agent_unless_somebody_says_so() {
     ] {
         assert!(said.contains(part), "{said}");
     }
-    // What was cut off may be anybody's work, and that is said.
+    // An interrupted change may be a person's, and regreen says so.
     let told = workspace.run(&[]);
     told.exits(0)
         .mentions("attempt 1 of task 1.1 was interrupted, so everything");

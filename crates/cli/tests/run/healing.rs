@@ -236,7 +236,7 @@ Fix attempts: 1.3.1, 1.3.2, 1.3.3
 }
 
 #[test]
-fn a_repeated_error_is_told_to_whoever_repairs_it_next() {
+fn a_repeated_error_is_told_to_the_next_fix() {
     let workspace = Workspace::with_tasks(PARSER).agent(&format!(
         "1.3:3) touch fixed; echo TASK_COMPLETE ;;
          1.3:*) {FAILED} ;;
@@ -276,7 +276,7 @@ fn fixes_of_fixes_end_at_their_depth() {
 }
 
 #[test]
-fn recovery_stays_on_until_somebody_turns_it_off() {
+fn recovery_stays_on_until_it_is_turned_off() {
     let workspace = Workspace::with_tasks(PARSER).agent(&format!(
         "1.3:*) {FAILED} ;;
          *) echo TASK_COMPLETE ;;"

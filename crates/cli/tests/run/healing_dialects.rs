@@ -7,7 +7,7 @@ use regreen_test_support::{PROGRESS, STATE, TASKS, Workspace};
 const FAILED: &str =
     "printf 'Task %s: it FAILED\\n- Error: boom\\n- Attempted fix: none\\n' $REGREEN_TASK_ID";
 
-/// An agent that fails this task once; whoever repairs it makes the file `fixed`.
+/// An agent that fails this task once; its fix makes the file `fixed`.
 fn failing_once(tasks: impl AsRef<str>, id: &str) -> Workspace {
     Workspace::with_tasks(tasks.as_ref()).agent(&format!(
         "{id}:1) {FAILED} ;;
@@ -317,7 +317,7 @@ x   - [x] 2.2 Write the printer
 }
 
 #[test]
-fn an_optional_row_that_nobody_asked_for_stays_open() {
+fn an_optional_row_that_was_not_requested_stays_open() {
     let workspace = failing_once(
         "- [ ] 1.1 Needed\n  - **Verify**: `test -f fixed`\n- [ ]* 1.2 Not needed\n",
         "1.1",

@@ -500,7 +500,7 @@ x - [x] 2.1 Print
 "#]]);
 }
 
-/// The state of the description, with keys that nobody has described.
+/// The state of the description, with undocumented keys.
 const STATE_BEFORE: &str = r#"{
     "source": "spec",
     "phase": "execution",

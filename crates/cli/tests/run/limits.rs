@@ -284,7 +284,7 @@ fn the_default_limit_grows_with_the_plan() {
     let workspace = Workspace::with_tasks(&rows).agent("*) exit 1 ;;");
     let told = workspace.run(&["--max-task-iterations=1"]);
     told.mentions("1 of 120 attempts");
-    // What grew with this plan is no wish for the next one.
+    // What grew with this plan is not a setting for the next one.
     assert!(
         workspace
             .text(STATE)
@@ -354,7 +354,7 @@ ended: all_green, 2 of 2 done, 0 of 100 attempts
 }
 
 #[test]
-fn a_row_that_somebody_unticks_is_open_again() {
+fn an_unticked_row_is_open_again() {
     let workspace =
         Workspace::with_tasks("- [ ] 1.1 First\n  - **Verify**: `true`\n- [x] 1.2 Second\n")
             .agent("*) echo TASK_COMPLETE ;;");

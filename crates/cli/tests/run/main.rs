@@ -3,9 +3,11 @@
 
 mod agents;
 mod asking;
+mod attacks_on_the_plan;
 mod budgets;
 mod commits;
 mod endings;
+mod false_greens;
 mod healing;
 mod healing_dialects;
 mod healing_examples;
@@ -16,9 +18,12 @@ mod modification_requests;
 mod older_version;
 mod plan;
 mod plans_of_all_kinds;
+mod preflight;
 mod prompts;
 mod repairs;
 mod secrets;
 mod signals;
+mod tampering;
 mod trouble;
 mod verifying;
+mod work_that_passed;

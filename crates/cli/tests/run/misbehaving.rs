@@ -12,7 +12,7 @@ const RED: &str = "- [x] 0.1 Done before
   - **Verify**: `true`
 ";
 
-/// Nobody can say what 1.1 is worth.
+/// 1.1 cannot be verified.
 const UNVERIFIED: &str = "- [ ] 1.1 Hard to judge
 - [ ] 1.2 After it
   - **Verify**: `true`
@@ -233,24 +233,24 @@ fn one_that_deletes_rows() {
     let workspace = misbehaving(RED, "sed -i '/1\\.[12]/,$d' $tasks; echo TASK_COMPLETE");
     let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
     told.and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; removed 1.2; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1 attempt 1 of 5; removed 1.2; reverted 1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
   warning: the agent rewrote the plan beyond recognition; restored the plan from before the attempt
   warning: task 1.1 is being worked on: the agent removed it; restored it
   warning: restored task 1.2, which had vanished from the plan; run `regreen skip 1.2` to skip it
-  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
-1.1.1 attempt 1 of 5; removed again 1.2
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md; if they are yours, run `regreen accept-plan`
+1.1.1 attempt 1 of 5; removed again 1.2; reverted 1.1, 1.1.1
   warning: task 1.1 is being worked on: the agent removed it; restored it
   warning: task 1.1.1 is being worked on: the agent removed it; restored it
   warning: task 1.2 has vanished from the plan again; skipping it
-  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md; if they are yours, run `regreen accept-plan`
 1.2 skipped
 1.1.1 verify red; done
 1.1 verify red
-1.1 attempt 2 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
+1.1 attempt 2 of 5; reverted 1.1, 1.1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
   warning: the agent rewrote the plan beyond recognition; restored the plan from before the attempt
   warning: task 1.1 is being worked on: the agent removed it; restored it
   warning: task 1.1.1 is done: the agent removed it; restored it
-  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md; if they are yours, run `regreen accept-plan`
 ended: limit, 1 of 2 done, 1 of 1 fixes, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1
@@ -284,7 +284,7 @@ fn one_that_deletes_the_row_of_another_task_is_not_green() {
     told.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; removed 1.3; verify unverified; done, unverified
   warning: restored task 1.3, which had vanished from the plan; run `regreen skip 1.3` to skip it
-  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md; if they are yours, run `regreen accept-plan`
 1.2 attempt 1 of 5; removed again 1.3
   warning: task 1.3 has vanished from the plan again; skipping it
 1.3 skipped
@@ -309,17 +309,17 @@ fn one_that_unticks_done_rows() {
     let workspace = misbehaving(RED, always);
     let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
     told.and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1 attempt 1 of 5; reverted 0.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
   warning: task 0.1 is done: the agent unticked it; ticked it again
-  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
-1.1.1 attempt 1 of 5; verify red; done
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md; if they are yours, run `regreen accept-plan`
+1.1.1 attempt 1 of 5; reverted 0.1; verify red; done
   warning: task 0.1 is done: the agent unticked it; ticked it again
-  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md; if they are yours, run `regreen accept-plan`
 1.1 verify red
-1.1 attempt 2 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
+1.1 attempt 2 of 5; reverted 0.1, 1.1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
   warning: task 0.1 is done: the agent unticked it; ticked it again
   warning: task 1.1.1 is done: the agent unticked it; ticked it again
-  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md; if they are yours, run `regreen accept-plan`
 ended: limit, 1 of 3 done, 1 of 1 fixes, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1
@@ -349,18 +349,18 @@ fn one_that_weakens_its_verify() {
     let workspace = misbehaving(RED, always);
     let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
     told.and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1 attempt 1 of 5; reverted 1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
   warning: task 1.1 is being worked on: reverted the agent's changes to it
-  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md
-1.1.1 attempt 1 of 5; verify red; done
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md; if they are yours, run `regreen accept-plan`
+1.1.1 attempt 1 of 5; reverted 1.1, 1.1.1; verify red; done
   warning: task 1.1 is being worked on: reverted the agent's changes to it
   warning: task 1.1.1 is being worked on: reverted the agent's changes to it
-  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md; if they are yours, run `regreen accept-plan`
 1.1 verify red
-1.1 attempt 2 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
+1.1 attempt 2 of 5; reverted 1.1, 1.1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
   warning: task 1.1 is being worked on: reverted the agent's changes to it
   warning: task 1.1.1 is done: reverted the agent's changes to it
-  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md
+  warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md; if they are yours, run `regreen accept-plan`
 ended: limit, 1 of 3 done, 1 of 1 fixes, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1

@@ -188,7 +188,7 @@ x - [x] 1.3 Print
 }
 
 #[test]
-fn whoever_has_done_a_task_may_ask_for_what_follows() {
+fn a_passed_attempt_may_ask_for_followup_tasks() {
     let request = request("ADD_FOLLOWUP", "1.2", r#"{"title":"Measure it"}"#);
     let workspace = Workspace::with_tasks(PLAN)
         .agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));

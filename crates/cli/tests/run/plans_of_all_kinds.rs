@@ -225,6 +225,7 @@ spec demo, agent command:sh [AGENT]/agent.sh: 3 of 4 tasks would be run
 
 1.3 Third
     verify: grep -c x out
+    judged: prints 0
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 First

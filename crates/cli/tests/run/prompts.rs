@@ -277,7 +277,7 @@ fn a_task_that_lacks_something_is_told_where_it_may_be() {
 }
 
 #[test]
-fn whoever_goes_on_with_a_task_is_told_what_was_done() {
+fn a_resumed_task_is_told_what_was_done() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n").agent(
         r#"1.1:1) touch half; printf "✓ Wrote half of it\n\nTask 1.1: Write it FAILED\n- Error: the other half does not fit\n" ;;
            *) touch out; echo TASK_COMPLETE ;;"#,

@@ -159,7 +159,7 @@ x - [x] 1.1 Write it
 }
 
 #[test]
-fn whoever_forgets_the_word_is_reminded_once_in_the_same_attempt() {
+fn a_missing_signal_is_reminded_of_once_in_the_same_attempt() {
     let workspace = Workspace::with_tasks(GREEN).agent(
         "1.1:1) touch out; echo 'I wrote it.' ;;
          1.1:2) echo TASK_COMPLETE ;;",
@@ -190,7 +190,7 @@ x - [x] 1.1 Write it
 }
 
 #[test]
-fn whoever_forgets_it_again_has_not_completed_the_work() {
+fn a_signal_missing_after_the_reminder_is_incomplete_work() {
     let workspace = Workspace::with_tasks(GREEN).agent(
         "1.1:1|1.1:2) echo 'I wrote it.' ;;
          1.1:3) echo TASK_COMPLETE ;;",

@@ -134,8 +134,8 @@ fn a_state_file_that_the_agent_breaks_is_made_anew() {
     );
     workspace.run(&["--keep-state"]).and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; verify green; done
-ended: all_green, 2 of 2 done, 1 of 100 attempts
   warning: specs/demo/.ralph-state.json was not JSON: expected value at line 1 column 1; kept it as specs/demo/.ralph-state.json.corrupt-1 and rebuilt it from the tasks
+ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
 --- changes in specs/demo/tasks.md
 x - [x] 1.2 Is open
@@ -361,9 +361,9 @@ fn a_spec_folder_that_may_not_be_written() {
     }
 }
 
-/// A workspace on a disk of one megabyte that the agent fills; then there is room again.
+/// A workspace on a disk of eight megabytes that the agent fills; then there is room again.
 const SMALL_DISK: &str = r#"
-mount -t tmpfs -o size=1m none "$FOLDER" && echo mounted || exit
+mount -t tmpfs -o size=8m none "$FOLDER" && echo mounted || exit
 cd "$FOLDER" && mkdir -p .git specs/demo && printf %s "$TASKS" >specs/demo/tasks.md
 "$REGREEN" run --agent "$AGENT"; echo "exit code $?"
 cat specs/demo/tasks.md
@@ -371,6 +371,44 @@ rm -f filler
 "$REGREEN" run --agent "$AGENT"; echo "exit code $?"
 cat specs/demo/tasks.md specs/demo/.progress.md
 "#;
+
+/// A workspace on a disk that is full from the beginning.
+const FULL_DISK: &str = r#"
+mount -t tmpfs -o size=1m none "$FOLDER" && echo mounted || exit
+cd "$FOLDER" && mkdir -p .git specs/demo && printf %s "$TASKS" >specs/demo/tasks.md
+"$REGREEN" run --agent "$AGENT"; echo "exit code $?"
+ls -A
+"#;
+
+#[test]
+fn a_disk_that_is_full_from_the_beginning_is_found_before_anything_is_created() {
+    let workspace = Workspace::with_tasks(ONE).agent("*) touch out; echo TASK_COMPLETE ;;");
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("unshare");
+    command
+        .args([
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "sh",
+            "-c",
+            FULL_DISK,
+        ])
+        .env("FOLDER", folder.path())
+        .env("TASKS", ONE)
+        .env("REGREEN", regreen_test_support::regreen())
+        .env("AGENT", workspace.agent_flag())
+        .env("HOME", folder.path());
+    let said = match command.output() {
+        Ok(output) if output.stdout.starts_with(b"mounted") => output.stdout,
+        other => {
+            println!("skipped: no small disk can be mounted here: {other:?}");
+            return;
+        }
+    };
+    let said = String::from_utf8(said).unwrap();
+    assert_eq!(said, "mounted\nexit code 78\n.git\nspecs\n");
+}
 
 #[test]
 fn a_disk_that_is_full_stops_the_run_and_loses_nothing() {
@@ -460,7 +498,7 @@ fn a_refused_run_leaves_no_trace() {
     assert_eq!(files_below(&workspace.path(".")), before);
 }
 
-/// A run that was killed while its agent was at work on 1.2, and has nobody left.
+/// A run that was killed while its agent was at work on 1.2, and left no process behind.
 fn killed_at_work() -> Workspace {
     let workspace = Workspace::with_tasks(ONE).agent(
         "1.2:1) echo $$ >$notes/pid; touch $notes/working; sleep 300 ;;

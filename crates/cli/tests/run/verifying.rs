@@ -112,7 +112,7 @@ fn a_stated_number_that_is_not_printed_is_a_failure() {
     check(
         "`grep -c it out` returns 0",
         str![[r#"
-1.1 attempt 1 of 1; verify red; verify red; failed: Verify failed: `grep -c it out` ended with exit code 0, but `returns 0` was expected
+1.1 attempt 1 of 1; verify red; verify red; failed: Verify failed: `grep -c it out` ended with exit code 0, but `prints 0` was expected
     1
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
@@ -212,6 +212,39 @@ x - [x] 1.1 Write it
 }
 
 #[test]
+fn a_verify_whose_keeper_is_killed_counts_as_not_having_run() {
+    check(
+        "`test -f seen || { touch seen; kill -9 $PPID; sleep 30; }`",
+        str![[r#"
+1.1 attempt 1 of 1; verify green; done
+ended: all_green, 1 of 1 done, 1 of 100 attempts
+--- exit code 0
+--- changes in specs/demo/tasks.md
+x - [x] 1.1 Write it
+--- specs/demo/.progress.md
+## Completed Tasks
+- [x] 1.1 Write it
+
+"#]],
+    );
+}
+
+/// Not even where a failure is what is expected.
+#[test]
+fn a_verify_that_always_kills_its_keeper_never_passes() {
+    for expected in ["", " fails"] {
+        let workspace = with_verify(&format!("`kill -9 $PPID; sleep 30`{expected}"));
+        let told = workspace.run_as_text(&["--max-task-iterations=1"]);
+        assert_eq!(told.code, Some(1), "{}", told.stdout);
+        assert!(
+            told.stdout.contains("was killed 3 times"),
+            "{}",
+            told.stdout
+        );
+    }
+}
+
+#[test]
 fn a_verify_that_takes_too_long_is_red() {
     let workspace = with_verify("`sleep 30`");
     let flags = ["--max-task-iterations=1", "--verify-timeout=0.3s"];
@@ -260,7 +293,7 @@ x - [x] 1.3 In words
 }
 
 #[test]
-fn whoever_changes_nothing_that_could_be_verified_is_asked_once_more() {
+fn an_unverified_attempt_without_changes_is_asked_once_more() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 Think\n- [ ] 1.2 Write\n").agent(
         "1.2:2) echo it >out; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",

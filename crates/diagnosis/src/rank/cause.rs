@@ -58,7 +58,11 @@ const RIVALS: i32 = 12;
 const ANNOUNCED: u64 = 2;
 
 pub(crate) fn choose<'a>(candidates: &[Candidate<'a>]) -> Option<Candidate<'a>> {
-    let causes = || candidates.iter().filter(|c| c.rule.role != Role::Frame);
+    let is_cause = |c: &&Candidate<'a>| !matches!(c.rule.role, Role::Frame | Role::Wrapper);
+    let is_told = candidates.iter().any(|c| is_cause(&c));
+    let is_eligible =
+        |c: &&Candidate<'a>| is_cause(c) || (!is_told && c.rule.role == Role::Wrapper);
+    let causes = || candidates.iter().filter(is_eligible);
     let best = causes().map(|c| c.score).max()?;
     let is_rival = |c: &&Candidate<'a>| c.score + RIVALS >= best;
     let first = causes().filter(is_rival).min_by_key(|c| c.finding.line)?;

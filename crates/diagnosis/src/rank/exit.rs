@@ -5,7 +5,7 @@ use regreen_model::{Evidence, FailureKind, RepairAction};
 use super::cause::Candidate;
 use super::diagnosis::Diagnosis;
 use crate::cause_origin::{EXIT_CODE, EXIT_SIGNAL};
-use crate::rules::lazy_regex::LazyRegex;
+use crate::line::is_informative;
 
 pub(crate) const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
@@ -108,16 +108,8 @@ pub fn signal_number(text: &str) -> Option<i32> {
     by_name.or_else(|| name.parse().ok())
 }
 
-/// Matches final lines that explain nothing: code locations, and where to read more.
-static UNINFORMATIVE: LazyRegex = LazyRegex::new(
-    r"(?xi)^\s*(?:at\s(?:async\s)?\S+.*[:(]|File\s\x22.*line\s\d|\d+:\s+0x|\#\d+\s+0x)
-        | ^[\s\^~|─═│┃╵╷╰╯=*.\#(){}\[\];-]+$ | ^\s*\[C\]:\sin | ^\(?use\s`
-        | (?:^|:\s)(?:try|see|run|use|check|read)\s.*(?:--?h(?:elp)?\b|manual|log|more\s|https?://)
-        | for\s(?:more|further)\s(?:information|details|help)
-        | full\slog|complete\slog|^node\.js\sv\d",
-);
 /// How many of the last lines are searched.
-const SEARCHED: usize = 6;
+const SEARCHED: usize = 12;
 
 /// Returns the last line that explains something, with its number; the very last line if none
 /// does.
@@ -127,15 +119,13 @@ pub(super) fn last_informative_line(evidence: &Evidence) -> Option<(u64, &str)> 
         let shown = numbered.flat_map(|(n, line)| line.rsplit('\r').map(move |part| (n, part)));
         shown.filter(|(_, line)| !line.trim().is_empty())
     };
-    let is_uninformative = |line: &str| UNINFORMATIVE.is_match(line);
     let telling = lines()
         .take(SEARCHED)
-        .find(|(_, line)| !is_uninformative(line));
+        .find(|(_, line)| is_informative(line));
     let (from_end, text) = telling.or_else(|| lines().next())?;
-    Some((
-        evidence.output.lines.saturating_sub(from_end as u64),
-        text.trim(),
-    ))
+    let output = &evidence.output;
+    let last_line = output.tail_ends_at.unwrap_or(output.lines);
+    Some((last_line.saturating_sub(from_end as u64), text.trim()))
 }
 
 pub(crate) fn with_script_of_command(diagnosis: Diagnosis, evidence: &Evidence) -> Diagnosis {

@@ -35,9 +35,15 @@ impl Signs {
                 Role::Nothing => signs.nothing_done = true,
                 Role::Cause
                 | Role::Symptom
+                | Role::Wrapper
                 | Role::Frame
                 | Role::Aside
                 | Role::Resume
+                | Role::StepBegins
+                | Role::SetupBegins
+                | Role::StepEnds
+                | Role::StepPassed
+                | Role::StepFailed
                 | Role::Harmless => {}
             }
         }

@@ -133,6 +133,8 @@ pub(crate) enum Role {
     Cause,
     /// That it failed, not why; quoted only if nothing better is found.
     Symptom,
+    /// That something above it failed: loses to everything but silence, and quotes the line above.
+    Wrapper,
     /// Where it failed: gives its own kind to causes of certain kinds, which keep their line.
     Frame,
     /// A test that passed, or a count of them.
@@ -149,6 +151,16 @@ pub(crate) enum Role {
     Aside,
     /// Ends the output of a tested program.
     Resume,
+    /// Begins a step of a framed log.
+    StepBegins,
+    /// Begins the CI system's own work: machine, checkout, caches, clean-up.
+    SetupBegins,
+    /// Ends the output of a step.
+    StepEnds,
+    /// Says that the step above passed.
+    StepPassed,
+    /// Says that the step above failed.
+    StepFailed,
     /// Looks like an error but is harmless: no other rule may match this line.
     Harmless,
 }
@@ -164,10 +176,22 @@ impl Role {
         self.is_counted() || matches!(self, Self::Success | Self::Nothing)
     }
 
+    /// Returns whether lines of this role divide the log into steps.
+    pub(crate) fn is_mark(self) -> bool {
+        matches!(
+            self,
+            Self::StepBegins
+                | Self::SetupBegins
+                | Self::StepEnds
+                | Self::StepPassed
+                | Self::StepFailed
+        )
+    }
+
     /// Returns whether a line of this role can be the cause of a failure.
     pub(crate) fn is_blame(self) -> bool {
         match self {
-            Self::Cause | Self::Symptom => true,
+            Self::Cause | Self::Symptom | Self::Wrapper => true,
             Self::Frame
             | Self::Passed
             | Self::Step
@@ -176,6 +200,11 @@ impl Role {
             | Self::Nothing
             | Self::Aside
             | Self::Resume
+            | Self::StepBegins
+            | Self::SetupBegins
+            | Self::StepEnds
+            | Self::StepPassed
+            | Self::StepFailed
             | Self::Harmless => false,
         }
     }

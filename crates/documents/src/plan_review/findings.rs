@@ -5,27 +5,39 @@ use std::collections::BTreeSet;
 
 use regreen_model::{TaskId, TaskKey};
 
+use super::frozen::changed_aspect;
 use super::matching::{block_lines, bytes_of, is_leaf, own_text, tasks_of, words};
-use super::{Claim, Matching, OriginalPlan, PlanReview, RevertedEdit, Tampering};
+use super::{ClaimedRow, Matching, OriginalPlan, PlanReview, RevertedEdit, Tampering};
 use crate::{RowId, TaskFile};
 
-/// Returns the ticks that the agent made, on old and new rows.
+/// Returns the rows of the plan that were open and not worked on, and that the agent ticked.
+pub(super) fn ticked(plan: &OriginalPlan<'_>, after: &TaskFile) -> BTreeSet<usize> {
+    let matching = Matching::of(plan.before, after);
+    let is_ticked = |row: &usize| {
+        let now = matching.after(*row).and_then(|now| after.rows.get(now));
+        !plan.protected.contains(row) && now.is_some_and(|now| now.done)
+    };
+    tasks_of(plan.before).filter(is_ticked).collect()
+}
+
+/// Returns the ticks that the agent made: those of old rows, and all on new ones.
 pub(super) fn claims(
     plan: &OriginalPlan<'_>,
     merged: &TaskFile,
     matching: &Matching,
-) -> Vec<Claim> {
-    let is_done = |at: &usize| merged.rows.get(*at).is_some_and(|row| row.done);
+    ticked: &BTreeSet<usize>,
+) -> Vec<ClaimedRow> {
+    let is_done = |at: usize| merged.rows.get(at).is_some_and(|row| row.done);
     tasks_of(merged)
-        .filter(is_done)
         .filter_map(|at| {
             let verify_of = match matching.before(at) {
-                Some(row) if plan.protected.contains(&row) => return None,
-                Some(row) => plan.before.task(RowId(row)),
-                None => merged.task(RowId(at)),
+                Some(row) if ticked.contains(&row) => plan.before.task(RowId(row)),
+                None if is_done(at) => merged.task(RowId(at)),
+                Some(_) | None => return None,
             };
-            Some(Claim {
+            Some(ClaimedRow {
                 key: merged.key(RowId(at))?,
+                is_red: verify_of.as_ref().is_some_and(regreen_model::Task::is_red),
                 verify: verify_of.and_then(|task| task.fields.verify),
             })
         })
@@ -57,7 +69,8 @@ pub(super) fn edited(
 
 pub(super) fn warnings(plan: &OriginalPlan<'_>, review: &PlanReview) -> Vec<String> {
     let restored = review.restored.then(|| {
-        "the agent rewrote the plan beyond recognition; restored the plan from before the attempt".to_owned()
+        "the agent rewrote the plan beyond recognition; restored the plan from before the attempt"
+            .to_owned()
     });
     let done = done_tasks(plan);
     let is_done = |key: &TaskKey| done.contains(&(&key.id, key.title.as_str()));
@@ -90,13 +103,18 @@ fn done_tasks<'a>(plan: &OriginalPlan<'a>) -> BTreeSet<(&'a TaskId, &'a str)> {
 /// An agent that ticks its own task is not worth a warning.
 fn reverted(one: &RevertedEdit, is_done: bool) -> Option<String> {
     let id = &one.key.id;
-    let state = if is_done {
-        "is done"
-    } else {
-        "is being worked on"
+    let state = match one.what {
+        Tampering::Redefined(_) => "has not run yet",
+        _ if is_done => "is done",
+        _ => "is being worked on",
     };
     let what = match one.what {
         Tampering::Ticked => return None,
+        Tampering::Redefined(aspect) => {
+            return Some(format!(
+                "task {id} {state}: reverted the agent's change of its {aspect}"
+            ));
+        }
         Tampering::Unticked => "the agent unticked it; ticked it again",
         Tampering::Edited => "reverted the agent's changes to it",
         Tampering::Removed => "the agent removed it; restored it",
@@ -112,30 +130,22 @@ pub(super) fn is_complete(
     skipped: &[usize],
 ) -> bool {
     let is_whole = |row: usize| match matching.after(row) {
-        Some(now) => !plan.protected.contains(&row) || same(plan, row, merged, now, matching),
+        Some(now) => {
+            let is_frozen = changed_aspect((plan.before, row), (merged, now), matching).is_none();
+            is_frozen && (!plan.protected.contains(&row) || same(plan, row, merged, now))
+        }
         None => skipped.contains(&row),
     };
     tasks_of(plan.before).all(is_whole) && running_are_found(plan, merged, matching)
 }
 
-/// Returns whether a protected row means the same, with the same bytes.
-fn same(
-    plan: &OriginalPlan<'_>,
-    row: usize,
-    merged: &TaskFile,
-    now: usize,
-    matching: &Matching,
-) -> bool {
+/// Returns whether a protected row has the same bytes.
+fn same(plan: &OriginalPlan<'_>, row: usize, merged: &TaskFile, now: usize) -> bool {
     let (Some(old), Some(new)) = (plan.before.rows.get(row), merged.rows.get(now)) else {
         return false;
     };
-    let fixes = old.fix_of.and_then(|fixed| matching.after(fixed.0));
     old.done == new.done
-        && old.kind == new.kind
-        && old.numbered == new.numbered
-        && (old.numbered || old.id == new.id)
         && old.title == new.title
-        && fixes.map(RowId) == new.fix_of
         && own_text(plan.before, row) == own_text(merged, now)
         && (!is_leaf(plan.before, row) || block(plan.before, row) == block(merged, now))
 }

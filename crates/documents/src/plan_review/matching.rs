@@ -33,6 +33,10 @@ impl Matching {
             Some((given_id(file, at), title(file, at)))
         });
         matching.pair(files, given_id);
+        // Another id makes no other task of it, nor does the first one in a list without ids.
+        matching.pair(files, |file, at| {
+            Some(title(file, at)).filter(|title| !title.is_empty())
+        });
         matching.pair(files, position);
         matching
     }

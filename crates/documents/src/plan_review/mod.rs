@@ -1,10 +1,14 @@
 //! What an agent did to the plan while it worked, and what of it may stay.
 //!
-//! Rows that are done or being worked on are as they were before, byte for byte. Ticks of
-//! other rows are claims. A row that vanished is put back once. Everything else that was
-//! added or edited stays. Where that cannot be had, the plan of before is restored.
+//! Rows that are done or being worked on are as they were before, byte for byte. Of all others
+//! stays what makes them tasks (`frozen.rs`): id, markers, nesting, Verify, Commit. Ticks of other
+//! rows are claims: the boxes are empty again until the claims are judged. A row that vanished is
+//! put back once. Everything else that was added or edited stays. Where that cannot be had, the
+//! plan of before is restored.
 
+mod accept;
 mod findings;
+mod frozen;
 mod matching;
 mod put_back;
 mod restore;
@@ -13,8 +17,10 @@ use std::collections::BTreeSet;
 
 use regreen_model::{PlanChanges, TaskKey};
 
+pub use self::accept::{choices_of_change, line_diff, with_accepted_changes, with_reopened};
+pub use self::frozen::Aspect;
 use self::matching::{Matching, tasks_of};
-use crate::{TaskFile, verify_commands};
+use crate::{RowId, TaskFile, verify_commands};
 
 /// What an agent did to the plan during an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,9 +30,9 @@ pub struct PlanReview {
     /// The text is that of before the attempt, because no other could be made; the caller keeps
     /// the agent's.
     pub restored: bool,
-    /// Ticked rows that were not worked on. They are ticked in the text; those that do not
-    /// verify have to be unticked.
-    pub claims: Vec<Claim>,
+    /// Rows that were ticked, and not worked on. They are not ticked in the text; those that
+    /// verify have to be ticked.
+    pub claims: Vec<ClaimedRow>,
     /// Changes that were taken back.
     pub reverted: Vec<RevertedEdit>,
     /// Rows that were gone and are there again.
@@ -52,6 +58,7 @@ impl PlanReview {
                 .map(verify_commands)
                 .unwrap_or_default(),
             task: claim.key,
+            is_red: claim.is_red,
         });
         PlanChanges {
             claims: claims.collect(),
@@ -59,6 +66,12 @@ impl PlanReview {
             put_back: self.vanished,
             added: self.added,
             edited: self.edited,
+            reverted: self
+                .reverted
+                .into_iter()
+                .filter(RevertedEdit::is_news)
+                .map(|one| one.key)
+                .collect(),
             warnings: self.warnings,
         }
     }
@@ -66,11 +79,13 @@ impl PlanReview {
 
 /// A row that the agent ticked without being asked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
+pub struct ClaimedRow {
     /// The task.
     pub key: TaskKey,
     /// The Verify field as it was before, if it has one.
     pub verify: Option<String>,
+    /// Whether it had the marker `[RED]`.
+    pub is_red: bool,
 }
 
 /// A change that was taken back.
@@ -82,6 +97,13 @@ pub struct RevertedEdit {
     pub what: Tampering,
 }
 
+impl RevertedEdit {
+    /// An agent that ticks its own task is not worth a word.
+    fn is_news(&self) -> bool {
+        self.what != Tampering::Ticked
+    }
+}
+
 /// A change of a protected row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tampering {
@@ -91,6 +113,8 @@ pub enum Tampering {
     Unticked,
     /// The text was changed.
     Edited,
+    /// What makes a row a task was changed before it ran.
+    Redefined(Aspect),
     /// The row was removed.
     Removed,
     /// A second row with the same id and title.
@@ -118,6 +142,11 @@ pub fn review(
     let mut review = merged.unwrap_or_else(|| restored(&plan, after));
     review.warnings = findings::warnings(&plan, &review);
     review
+}
+
+/// Returns the row before an attempt that a row after it was, with whatever title.
+pub(crate) fn row_before(before: &TaskFile, after: &TaskFile, row: RowId) -> Option<RowId> {
+    Matching::of(before, after).before(row.0).map(RowId)
 }
 
 /// The plan before the attempt, with what must not change in it.
@@ -153,7 +182,7 @@ impl<'a> OriginalPlan<'a> {
     }
 
     fn key(&self, at: usize) -> Option<TaskKey> {
-        self.before.key(crate::RowId(at))
+        self.before.key(RowId(at))
     }
 
     fn keys(&self, rows: &[usize]) -> Vec<TaskKey> {
@@ -166,6 +195,7 @@ impl<'a> OriginalPlan<'a> {
 fn merge(plan: &OriginalPlan<'_>, after: &TaskFile, min_gap: usize) -> Option<PlanReview> {
     let same_endings = findings::with_line_endings_of(plan.before.text(), after.text());
     let after_as_before = TaskFile::read(same_endings);
+    let ticked = findings::ticked(plan, &after_as_before);
     let (current, mut reverted) = restore::protected_rows(plan, after_as_before, min_gap);
     let missing = put_back::MissingRows::of(plan, &current);
     if missing.is_most_of(plan) {
@@ -174,11 +204,13 @@ fn merge(plan: &OriginalPlan<'_>, after: &TaskFile, min_gap: usize) -> Option<Pl
     reverted.extend(missing.reverted(plan));
     let merged = put_back::put_back(plan, &current, &missing, min_gap);
     let matching = Matching::of(plan.before, &merged);
+    let claims = findings::claims(plan, &merged, &matching, &ticked);
+    let merged = restore::without_new_ticks(plan, merged, &matching);
     findings::is_complete(plan, &merged, &matching, &missing.skipped).then(|| PlanReview {
         text: (merged.text() != after.text()).then(|| merged.text().to_owned()),
         restored: false,
-        claims: findings::claims(plan, &merged, &matching),
-        reverted: once_per_task(reverted),
+        claims,
+        reverted: once_per_task(reverted, &plan.keys(&missing.vanished)),
         vanished: plan.keys(&missing.vanished),
         skipped: plan.keys(&missing.skipped),
         added: findings::added(&merged, &matching),
@@ -194,14 +226,15 @@ fn restored(plan: &OriginalPlan<'_>, after: &TaskFile) -> PlanReview {
         text: Some(plan.before.text().to_owned()),
         restored: true,
         reverted: missing.reverted(plan),
-        vanished: plan.keys(&missing.vanished),
-        skipped: plan.keys(&missing.skipped),
+        // With the plan of before, rows that were gone once more are there again, too.
+        vanished: plan.keys(&[missing.vanished, missing.skipped].concat()),
         ..PlanReview::default()
     }
 }
 
-fn once_per_task(reverted: Vec<RevertedEdit>) -> Vec<RevertedEdit> {
-    let mut seen = BTreeSet::new();
+/// What was gone and is there again is told once, as that.
+fn once_per_task(reverted: Vec<RevertedEdit>, vanished: &[TaskKey]) -> Vec<RevertedEdit> {
+    let mut seen: BTreeSet<TaskKey> = vanished.iter().cloned().collect();
     reverted
         .into_iter()
         .filter(|one| seen.insert(one.key.clone()))

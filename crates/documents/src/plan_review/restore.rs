@@ -1,7 +1,11 @@
-//! Restores rows that are done or being worked on.
+//! Restores rows that must not change, and boxes that the agent ticked.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
+use regreen_model::TaskId;
+
+use super::frozen::changed_aspect;
 use super::matching::{
     blank_from, block_lines, bytes_of, is_leaf, own_lines, own_text, tasks_of, words,
 };
@@ -9,8 +13,8 @@ use super::{Matching, OriginalPlan, RevertedEdit, Tampering};
 use crate::TaskFile;
 use crate::markdown::eol_of;
 
-/// Returns the agent's text with the protected rows that are in it as they were, and without copies
-/// of them.
+/// Returns the agent's text with the rows that are in it as they were, where they must not have
+/// changed, and without copies of them.
 ///
 /// What follows a row directly might be read as part of it, so it may be set apart.
 pub(super) fn protected_rows(
@@ -21,19 +25,26 @@ pub(super) fn protected_rows(
     let matching = Matching::of(plan.before, &after);
     let mut splices = Splices::default();
     let mut reverted = Vec::new();
-    for row in &plan.protected {
-        let Some(now) = matching.after(*row) else {
+    for row in tasks_of(plan.before) {
+        let Some(now) = matching.after(row) else {
             continue;
         };
-        let lines = if is_leaf(plan.before, *row) {
+        let lines = if is_leaf(plan.before, row) {
             block_lines(&after, now)
         } else {
             own_lines(&after, now)
         };
-        let (is, was) = (bytes_of(&after, &lines), own_text(plan.before, *row));
-        if after.text().get(is.clone()) != Some(was) {
-            let what = tampering(plan, *row, &after, now);
-            reverted.extend(plan.key(*row).map(|key| RevertedEdit { key, what }));
+        let (is, was) = (bytes_of(&after, &lines), own_text(plan.before, row));
+        if after.text().get(is.clone()) == Some(was) {
+            continue;
+        }
+        let what = if plan.protected.contains(&row) {
+            Some(tampering(plan, row, &after, now))
+        } else {
+            changed_aspect((plan.before, row), (&after, now), &matching).map(Tampering::Redefined)
+        };
+        if let Some(what) = what {
+            reverted.extend(plan.key(row).map(|key| RevertedEdit { key, what }));
             let gap = missing_gap(plan, &after, lines.end, min_gap);
             splices.push(is, format!("{was}{gap}"));
         }
@@ -68,17 +79,19 @@ fn tampering(plan: &OriginalPlan<'_>, row: usize, after: &TaskFile, now: usize) 
     }
 }
 
-/// Returns new rows with the id and the title of a protected one, which are ambiguous, and so
-/// are the fixes below them.
+/// Returns new rows with the id and the title of another, which are ambiguous, and so are the
+/// fixes below them.
 fn copies(plan: &OriginalPlan<'_>, after: &TaskFile, matching: &Matching) -> Vec<usize> {
+    fn name(file: &TaskFile, at: usize) -> Option<(&TaskId, &str)> {
+        let row = file.rows.get(at)?;
+        Some((row.id.as_ref()?, row.title.as_str()))
+    }
+    let originals: BTreeSet<_> = tasks_of(plan.before)
+        .filter_map(|at| name(plan.before, at))
+        .collect();
+    let has_own_id = |at: usize| after.rows.get(at).is_some_and(|row| !row.numbered);
     let is_copy = |at: &usize| {
-        let Some(row) = after.rows.get(*at).filter(|row| !row.numbered) else {
-            return false;
-        };
-        plan.protected.iter().any(|protected| {
-            let original = plan.before.rows.get(*protected);
-            original.is_some_and(|original| original.id == row.id && original.title == row.title)
-        })
+        has_own_id(*at) && name(after, *at).is_some_and(|name| originals.contains(&name))
     };
     tasks_of(after)
         .filter(|at| matching.before(*at).is_none())
@@ -95,6 +108,32 @@ fn with_gap(file: &TaskFile, at: usize) -> Range<usize> {
         .get(end)
         .map_or(file.text().len(), |line| line.start);
     bytes_of(file, &lines).start..next
+}
+
+/// Returns the text with the boxes as they were: the agent's ticks are claims.
+pub(super) fn without_new_ticks(
+    plan: &OriginalPlan<'_>,
+    merged: TaskFile,
+    matching: &Matching,
+) -> TaskFile {
+    let mut splices = Splices::default();
+    for at in tasks_of(&merged) {
+        let Some(row) = merged.rows.get(at).filter(|row| row.done) else {
+            continue;
+        };
+        let was = matching.before(at);
+        let was = was.and_then(|was| plan.before.rows.get(was));
+        if was.is_some_and(|was| was.done) {
+            continue;
+        }
+        let mark = was.and_then(|was| plan.before.text().get(was.box_at + 1..was.box_at + 2));
+        let at = row.box_at + 1..row.box_at + 2;
+        splices.push(at, mark.unwrap_or(" ").to_owned());
+    }
+    if splices.0.is_empty() {
+        return merged;
+    }
+    TaskFile::read(splices.applied_to(merged.text()))
 }
 
 /// Replacements of parts of one text, to be made together.

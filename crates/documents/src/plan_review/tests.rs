@@ -133,14 +133,102 @@ fn a_tick_of_another_row_is_a_claim_with_the_verify_of_before() {
         .replace("`make test`", "`true`")
         .replace("[ ] 2.2 Ship", "[x] 2.2 Ship");
     let review = reviewed(&after);
-    assert_eq!(review.text, None);
+    // Nothing is ticked that was not verified.
+    assert_eq!(review.text.as_deref(), Some(PLAN));
     let claims: Vec<(&str, Option<&str>)> = review
         .claims
         .iter()
         .map(|claim| (claim.key.id.as_str(), claim.verify.as_deref()))
         .collect();
     assert_eq!(claims, [("2.1", Some("`make test`")), ("2.2", None)]);
-    assert_eq!(ids(&review.edited), ["2.1"]);
+    let redefined = Tampering::Redefined(Aspect::Verify);
+    assert_eq!(tampering(&review), [("2.1", redefined)]);
+    assert_eq!(review.edited, []);
+}
+
+#[test]
+fn what_makes_a_row_a_task_is_as_it_was() {
+    use Aspect::{Commit, Id, Markers, Nesting, Verify};
+    let row = "- [ ] 2.1 Test\n  - **Verify**: `make test`\n  - **Commit**: `test: all`\n";
+    let plan = format!("- [ ] 1.1 Build\n\n{row}\n- [ ] 2.2 Ship\n");
+    for (what, from, to, aspect) in [
+        ("a star makes it optional", "[ ] 2.1", "[ ]* 2.1", Markers),
+        ("an escaped star, too", "[ ] 2.1", "[ ]\\* 2.1", Markers),
+        (
+            "a marker makes it a fix",
+            "2.1 Test",
+            "2.1 [FIX 1.1] Test",
+            Markers,
+        ),
+        (
+            "a marker before the id",
+            "2.1 Test",
+            "[VERIFY] 2.1 Test",
+            Markers,
+        ),
+        ("another id", "2.1 Test", "7.1 Test", Id),
+        ("another Verify", "make test", "true", Verify),
+        ("no Verify", "  - **Verify**: `make test`\n", "", Verify),
+        (
+            "a Verify that comes first",
+            "  - **Verify**",
+            "  - **Verify**: `true`\n  - **Verify**",
+            Verify,
+        ),
+        ("another Commit", "test: all", "chore: nothing", Commit),
+        (
+            "a group",
+            "  - **Commit**",
+            "  - [x] 2.1.1 Part\n  - **Commit**",
+            Nesting,
+        ),
+    ] {
+        let before = TaskFile::read(plan.as_str());
+        let after = TaskFile::read(plan.replacen(from, to, 1));
+        assert_ne!(before.text(), after.text(), "{what}");
+        let running = [key(&before, "1.1")];
+        let review = review(&before, &after, &running, &BTreeSet::new());
+        assert_eq!(review.text.as_deref(), Some(plan.as_str()), "{what}");
+        let redefined = Tampering::Redefined(aspect);
+        let taken_back = tampering(&review);
+        assert!(
+            taken_back.contains(&("2.1", redefined)),
+            "{what}: {taken_back:?}"
+        );
+        assert!(!review.restored, "{what}");
+    }
+}
+
+#[test]
+fn files_that_make_a_verify_a_command_are_as_they_were() {
+    let files = "  - **Files**: check.js\n";
+    let verify = "  - **Verify**: node check.js\n";
+    let own = format!("- [ ] 1.1 Build\n\n- [ ] 2.1 Test\n{files}{verify}");
+    let above = format!("- [ ] 1.1 Build\n\n- [ ] 1.2 Write\n{files}\n- [ ] 2.1 Test\n{verify}");
+    for plan in [own, above] {
+        let before = TaskFile::read(plan.as_str());
+        let after = TaskFile::read(plan.replace(files, ""));
+        let running = [key(&before, "1.1")];
+        let taken_back = review(&before, &after, &running, &BTreeSet::new());
+        assert_eq!(taken_back.text.as_deref(), Some(plan.as_str()));
+        // Naming more files is an edit like any other.
+        let added = review(&after, &before, &running, &BTreeSet::new());
+        assert_eq!(added.text, None, "{plan}");
+    }
+}
+
+#[test]
+fn texts_of_rows_not_yet_run_stay_beside_what_is_taken_back_elsewhere() {
+    let after = PLAN
+        .replace("[ ] 2.1 Test", "[ ]* 2.1 Test")
+        .replace("2.2 Ship", "2.2 Ship it");
+    let review = reviewed(&after);
+    assert_eq!(review.text, Some(PLAN.replace("2.2 Ship", "2.2 Ship it")));
+    assert_eq!(ids(&review.edited), ["2.2"]);
+    assert_eq!(
+        review.warnings,
+        ["task 2.1 has not run yet: reverted the agent's change of its markers"]
+    );
 }
 
 #[test]
@@ -216,7 +304,8 @@ fn added_rows_and_edits_of_rows_not_yet_run_stay() {
         )
         .replace("# OriginalPlan", "# The plan");
     let review = reviewed(&after);
-    assert_eq!(review.text, None);
+    let unproven = after.replace("[x] 2.4", "[ ] 2.4");
+    assert_eq!(review.text, Some(unproven));
     assert_eq!(ids(&review.edited), ["2.2"]);
     assert_eq!(ids(&review.added), ["2.3", "2.4"]);
     let claimed: Vec<&str> = review

@@ -1,5 +1,7 @@
 //! What the state file says about single tasks, and a state file made from the task file.
 
+use std::collections::BTreeMap;
+
 use regreen_model::StateFile;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -9,6 +11,7 @@ use super::state_file::StateDocument;
 use crate::tasks::{Next, Pick, TaskFile};
 
 const FORGIVEN: &str = "forgiven";
+const FORGIVEN_TITLES: &str = "forgivenTitles";
 
 /// The fixes of a task, as the state file has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,9 +24,23 @@ pub struct FixRecord {
     pub last_error: String,
     /// How many of them no longer count, because a person asked to try the task again.
     pub forgiven: u32,
+    /// The same for each of several tasks with this id, by title: trying one again gives the
+    /// others no further fixes.
+    pub forgiven_titles: BTreeMap<String, u32>,
 }
 
 impl FixRecord {
+    /// Returns how many fixes no longer count for a task; `title` tells which of several tasks
+    /// with this id it is.
+    #[must_use]
+    pub fn forgiven(&self, title: Option<&str>) -> u32 {
+        match title.filter(|_| !self.forgiven_titles.is_empty()) {
+            Some(title) => self.forgiven_titles.get(title).copied().unwrap_or(0),
+            // The id named one task only when a person asked to try it again.
+            None => self.forgiven,
+        }
+    }
+
     /// Returns how many fixes that is: an entry may have lost an id or a count.
     #[must_use]
     pub fn count(&self) -> u32 {
@@ -57,6 +74,7 @@ impl FixRecord {
             fix_task_ids,
             last_error: last_error.unwrap_or_default().to_owned(),
             forgiven: entry.get(FORGIVEN).and_then(as_count).unwrap_or(0),
+            forgiven_titles: titles(entry),
         }
     }
 
@@ -82,15 +100,32 @@ impl FixRecord {
 }
 
 impl FixRecord {
-    /// Sets how many fixes of an entry no longer count, and keeps everything else in it.
-    pub(super) fn forgive(entry: &mut Value, fixes: u32) {
+    /// Sets how many fixes of an entry no longer count, and keeps everything else in it. `title`
+    /// tells which of several tasks with this id is meant.
+    pub(super) fn forgive(entry: &mut Value, title: Option<&str>, fixes: u32) {
         if !entry.is_object() {
             *entry = Value::Object(Map::new());
         }
-        if let Some(entry) = entry.as_object_mut() {
-            entry.insert(FORGIVEN.into(), json!(fixes));
-        }
+        let Some(entry) = entry.as_object_mut() else {
+            return;
+        };
+        match title {
+            None => entry.insert(FORGIVEN.into(), json!(fixes)),
+            Some(title) => {
+                let mut titles = titles(entry);
+                titles.insert(title.to_owned(), fixes);
+                entry.insert(FORGIVEN_TITLES.into(), json!(titles))
+            }
+        };
     }
+}
+
+fn titles(entry: &Map<String, Value>) -> BTreeMap<String, u32> {
+    let titles = entry.get(FORGIVEN_TITLES).and_then(Value::as_object);
+    let counts = titles.into_iter().flatten();
+    counts
+        .filter_map(|(title, fixes)| Some((title.clone(), as_count(fixes)?)))
+        .collect()
 }
 
 fn ids(entry: &Map<String, Value>, path: &str, warnings: &mut Vec<StateWarning>) -> Vec<String> {

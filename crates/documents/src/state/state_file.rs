@@ -286,16 +286,16 @@ impl StateDocument {
             let made = file.fixes_made(*row, &map);
             let id = file.key(*row).map(|key| key.id);
             if let Some(id) = id.filter(|id| made > 0 || self.modifications(id) > 0) {
-                self.forgive(&id, made);
+                self.forgive(&id, file.title_among_namesakes(*row), made);
             }
         }
     }
 
     /// Forgives this many fixes of a task and all changes of the plan that it asked for, because
-    /// a person asked to try it again.
-    pub fn forgive(&mut self, task: &TaskId, fixes: u32) {
+    /// a person asked to try it again. `title` tells which of several tasks with this id it is.
+    pub fn forgive(&mut self, task: &TaskId, title: Option<&str>, fixes: u32) {
         if let Some(entry) = self.entry(FIX_TASK_MAP, task) {
-            FixRecord::forgive(entry, fixes);
+            FixRecord::forgive(entry, title, fixes);
         }
         if self.modifications(task) > 0 {
             self.set_modifications(task, 0);

@@ -9,6 +9,7 @@ use super::edit::EditError;
 use super::insert::InsertPosition;
 use super::row::RowId;
 use super::task_file::TaskFile;
+use crate::plan_review::row_before;
 use crate::state::FixRecord;
 
 impl TaskFile {
@@ -48,23 +49,36 @@ impl TaskFile {
         Ok(change?.edited())
     }
 
+    /// Returns the key that a task which no longer passes has now. Where several rows have its id
+    /// and none its title, it is the one in its place: opening a row too many only costs a check,
+    /// opening one too few would leave a red task done.
+    #[must_use]
+    pub fn key_to_reopen(&self, task: &TaskKey) -> Option<TaskKey> {
+        let in_its_place = || {
+            let rows: Vec<RowId> = self.rows_with_id(&task.id).collect();
+            let occurrence = usize::try_from(task.occurrence).unwrap_or(usize::MAX);
+            rows.get(occurrence).or(rows.last()).copied()
+        };
+        self.key(self.resolve(task).or_else(in_its_place)?)
+    }
+
     /// Returns the row of a task that is there and not done.
     #[must_use]
     pub fn open_row(&self, task: &TaskKey) -> Option<RowId> {
         self.resolve(task).filter(|row| !self.is_done(*row))
     }
 
-    /// Returns the plan as if people had said before an attempt what they said after it: what they
-    /// ticked is not a claim of the agent.
+    /// Returns the plan as if people had said before an attempt what they said after it, of the
+    /// tasks as they are `now`: what they ticked is not a claim of the agent.
     #[must_use]
-    pub fn as_chosen(self, choices: &[&PersonChoice]) -> Self {
+    pub fn as_chosen(self, now: &Self, choices: &[&PersonChoice]) -> Self {
         choices.iter().fold(self, |plan, choice| {
             let done = match choice.what {
                 ChoiceKind::Done => true,
                 ChoiceKind::Retry => false,
                 ChoiceKind::Skip => return plan,
             };
-            let Some(task) = plan.key_before_edit(&choice.task) else {
+            let Some(task) = plan.key_before_edit(now, &choice.task) else {
                 return plan;
             };
             // Opening a task opens the groups around it.
@@ -79,14 +93,11 @@ impl TaskFile {
         })
     }
 
-    /// The key in this text of a task that may have got another title since: of several with one
-    /// id it is then the one in the same position. Where the position is the id, there is no
-    /// telling.
-    fn key_before_edit(&self, task: &TaskKey) -> Option<TaskKey> {
-        let occurrence = usize::try_from(task.occurrence).ok()?;
-        let has_id = |row: &RowId| self.row(*row).is_some_and(|row| !row.numbered);
-        let in_position = || self.rows_with_id(&task.id).nth(occurrence).filter(has_id);
-        let row = self.resolve(task).or_else(in_position);
+    /// Returns the key in this text of a task that may have got another title since: the review
+    /// of the plan takes back the title and must not take back the choice.
+    fn key_before_edit(&self, now: &Self, task: &TaskKey) -> Option<TaskKey> {
+        let edited = || row_before(self, now, now.resolve(task)?);
+        let row = self.resolve(task).or_else(edited);
         row.and_then(|row| self.key(row))
     }
 
@@ -152,19 +163,26 @@ impl TaskFile {
         let own = self.row(row)?.id.as_ref()?;
         let root_id = self.row(root)?.id.as_ref()?;
         let family = self.family(root, below(root_id, map));
-        let total = |of: fn(&str, &BTreeMap<String, FixRecord>) -> u32| {
-            let counts = family.iter().map(|id| of(id, map));
+        let total = |of: &dyn Fn(&str) -> u32| {
+            let counts = family.iter().map(|id| of(id));
             counts.fold(0, u32::saturating_add)
         };
+        let forgiven = |id: &str| {
+            let title = [row, root]
+                .into_iter()
+                .find(|row| self.id(*row).is_some_and(|own| own.as_str() == id))
+                .and_then(|row| self.title_among_namesakes(row));
+            map.get(id).map_or(0, |record| record.forgiven(title))
+        };
         let of_namesakes = self.namesakes(root).map(|row| self.all_fixes(row).count());
-        let noted = total(recorded).saturating_sub(count(of_namesakes.sum()));
+        let noted = total(&|id| recorded(id, map)).saturating_sub(count(of_namesakes.sum()));
         let all = larger(self.all_fixes(root).count(), noted);
         Some(FixBudget {
             depth: self.row(row)?.depth,
             fixes: self
                 .fixes_made(row, map)
-                .saturating_sub(forgiven(own.as_str(), map)),
-            root_fixes: all.saturating_sub(total(forgiven)),
+                .saturating_sub(forgiven(own.as_str())),
+            root_fixes: all.saturating_sub(total(&forgiven)),
             root: root_id.clone(),
             fix_ids: self.fix_ids(row, map),
             next_id: self.next_fix_id(row, map)?,
@@ -187,6 +205,12 @@ impl TaskFile {
         let id = self.row(row).and_then(|row| row.id.as_ref());
         let others = id.into_iter().flat_map(|id| self.rows_with_id(id));
         others.filter(move |other| *other != row)
+    }
+
+    /// Returns the title of a row whose id other rows have as well: it tells which of them is meant.
+    pub(crate) fn title_among_namesakes(&self, row: RowId) -> Option<&str> {
+        self.namesakes(row).next()?;
+        Some(self.row(row)?.title.as_str())
     }
 
     /// Returns the ids that fixes of an original may be noted under: those that the map leads
@@ -237,10 +261,6 @@ fn recorded(id: &str, map: &BTreeMap<String, FixRecord>) -> u32 {
     map.get(id).map_or(0, FixRecord::count)
 }
 
-fn forgiven(id: &str, map: &BTreeMap<String, FixRecord>) -> u32 {
-    map.get(id).map_or(0, |record| record.forgiven)
-}
-
 /// An original, its fixes and theirs, as the map knows them.
 fn below<'a>(root: &'a TaskId, map: &'a BTreeMap<String, FixRecord>) -> BTreeSet<&'a str> {
     let mut seen = BTreeSet::from([root.as_str()]);
@@ -285,20 +305,25 @@ mod tests {
 
     #[test]
     fn a_choice_about_a_task_that_got_another_title_since_is_heeded() {
-        let before = TaskFile::read("- [x] 1.1 a\n- [ ] 1.1 b\n");
-        let choice = PersonChoice {
-            number: 1,
-            task: TaskKey {
-                id: TaskId::parse("1.1").unwrap(),
-                occurrence: 0,
-                title: "a, and more".to_owned(),
-            },
-            what: ChoiceKind::Retry,
-        };
-        assert_eq!(
-            before.as_chosen(&[&choice]).text(),
-            "- [ ] 1.1 a\n- [ ] 1.1 b\n"
-        );
+        let cases = [
+            // Of two tasks with one id, and in a list without ids.
+            ("- [x] 1.1 a\n- [ ] 1.1 b\n", "- [ ] 1.1 a\n- [ ] 1.1 b\n"),
+            ("- [x] a\n- [ ] b\n", "- [ ] a\n- [ ] b\n"),
+        ];
+        for (before, chosen) in cases {
+            let edited = TaskFile::read(before.replace(" a", " a, and more"));
+            let choice = PersonChoice {
+                number: 1,
+                task: edited
+                    .rows()
+                    .next()
+                    .and_then(|row| edited.key(row))
+                    .unwrap(),
+                what: ChoiceKind::Retry,
+            };
+            let plan = TaskFile::read(before).as_chosen(&edited, &[&choice]);
+            assert_eq!(plan.text(), chosen);
+        }
     }
 
     #[test]
@@ -314,5 +339,18 @@ mod tests {
         let origin = FixOrigin::default();
         let fixed = now.insert_fix(&c, fix, &origin).unwrap().unwrap();
         assert!(fixed.text().contains("\n- [ ] 2.1 [FIX 2] "));
+    }
+
+    #[test]
+    fn a_red_task_is_found_again_under_its_new_title_also_where_two_have_its_id() {
+        let before = TaskFile::read("- [x] 1.1 a\n- [x] 1.1 b\n- [x] 1.2 c\n");
+        let edited = TaskFile::read("- [x] 1.1 a, and more\n- [x] 1.1 b\n");
+        let mut keys = before.rows().filter_map(|row| before.key(row));
+        let titles: Vec<Option<String>> = keys
+            .by_ref()
+            .map(|key| Some(edited.key_to_reopen(&key)?.title))
+            .collect();
+        let found = |title: &str| Some(title.to_owned());
+        assert_eq!(titles, [found("a, and more"), found("b"), None]);
     }
 }

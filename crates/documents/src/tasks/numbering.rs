@@ -74,7 +74,7 @@ fn lineage(
     warnings: &mut Vec<Warning>,
 ) -> Vec<Lineage> {
     let originals = first_originals(rows);
-    let mut seen = Seen::default();
+    let mut seen = IdUses::default();
     let mut places: Vec<Lineage> = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
         // A number that comes from the position makes no fix.
@@ -104,7 +104,7 @@ fn lineage(
 
 /// Where each id has been seen so far, from the top.
 #[derive(Default)]
-struct Seen<'r> {
+struct IdUses<'r> {
     by_id: BTreeMap<&'r TaskId, Uses>,
     /// The nearest originals above, outermost first: what is further right than a later
     /// one is out of reach.
@@ -126,7 +126,7 @@ struct InsertPosition {
     indent: usize,
 }
 
-impl<'r> Seen<'r> {
+impl<'r> IdUses<'r> {
     /// Gives the uses of the id so far, this one included.
     fn note(&mut self, id: &'r TaskId, row: usize, indent: usize, is_fix: bool) -> Uses {
         if !is_fix {
@@ -202,7 +202,7 @@ fn find_fixed(
     (at, row): (usize, &Row),
     target: &TaskId,
     has_ids: bool,
-    seen: &Seen<'_>,
+    seen: &IdUses<'_>,
     originals: &BTreeMap<&TaskId, usize>,
 ) -> Option<RowId> {
     if has_ids {

@@ -7,7 +7,6 @@ use regreen_model::{NextStep, PickedTask, PlanQuery, PlanStatus, TaskId, TaskKey
 use super::fields::commit_message;
 use super::row::{Row, RowId};
 use super::task_file::TaskFile;
-use super::verify::verify_commands;
 
 /// The rows to choose from.
 #[derive(Clone, Debug, Default)]
@@ -188,15 +187,11 @@ impl TaskFile {
             index: count(self.index_of(row, query.include_optional)),
             total: count(self.runnable(query.include_optional)),
             is_verify: task.is_verify(),
+            is_red: task.is_red(),
             is_group,
             has_fixes: self.fixes(row).next().is_some(),
             failed_before: None,
-            verify: task
-                .fields
-                .verify
-                .as_deref()
-                .map(verify_commands)
-                .unwrap_or_default(),
+            verify: self.verify_commands(row),
             commit: task.fields.commit.as_deref().and_then(commit_message),
         })
     }

@@ -43,12 +43,15 @@ impl TaskFile {
         if granted.is_none() {
             self.judge(state, (task, &original), request, &proposals)?;
         }
-        let first = granted
-            .and_then(|rows| original.id.child_number(rows.first()?))
-            .unwrap_or_else(|| self.next_number(state, row, &original.id));
+        // Without its original, a fix is an original itself: what it was granted before stays.
+        let ids = granted.unwrap_or_else(|| {
+            let first = self.next_number(state, row, &original.id);
+            let numbers = (first..).take(proposals.len());
+            numbers.map(|number| original.id.child(number)).collect()
+        });
         // What a part changes is committed as its original is, unless it says otherwise.
         let commit = self.task(row).and_then(|task| task.fields.commit);
-        let tasks = numbered(&original.id, first, proposals, commit.as_deref());
+        let tasks = named(ids, proposals, commit.as_deref());
         match self.insert_granted(task, request.modification, &tasks) {
             Ok(_) => Ok(tasks),
             Err(_) => Err("adding its rows would change the meaning of others".to_owned()),
@@ -165,18 +168,13 @@ fn proposals(original: &TaskId, request: &ModificationRequest) -> Vec<Proposal> 
         .collect()
 }
 
-fn numbered(
-    original: &TaskId,
-    first: u32,
-    proposals: Vec<Proposal>,
-    commit: Option<&str>,
-) -> Vec<NewTask> {
-    let numbered = (first..).zip(proposals);
-    numbered
-        .map(|(number, mut proposal)| {
+fn named(ids: Vec<TaskId>, proposals: Vec<Proposal>, commit: Option<&str>) -> Vec<NewTask> {
+    let named = ids.into_iter().zip(proposals);
+    named
+        .map(|(id, mut proposal)| {
             let own = proposal.fields.commit.take();
             proposal.fields.commit = own.or(commit.map(str::to_owned));
-            new_task(original.child(number), proposal)
+            new_task(id, proposal)
         })
         .collect()
 }
@@ -334,6 +332,27 @@ mod tests {
             .insert_granted(&task, request.modification, &rows)
             .map_err(|error| error.to_string())?;
         Ok(made.map_or_else(String::new, |file| file.text().to_owned()))
+    }
+
+    #[test]
+    fn rows_that_were_granted_are_not_added_again_when_the_original_is_gone() {
+        let file = TaskFile::read(FILE);
+        let fix = key(&file, "1.2.1");
+        let request = request(Modification::SplitTask, "1.2.1", &["One", "Two"]);
+        let mut state = StateDocument::default();
+        let rows = file.grant(&state, &fix, "run/1", &request).unwrap();
+        let ids: Vec<TaskId> = rows.iter().map(|row| row.id.clone()).collect();
+        state.record_modification(&fix.id, "run/1", &ids);
+        let divided = file.insert_granted(&fix, request.modification, &rows);
+        let divided = divided.unwrap().unwrap();
+        // regreen is killed before it is told so, and a person removes the original.
+        let without = divided
+            .text()
+            .replace("- [ ] 1.2 B\n  - **Verify**: `true`\n", "");
+        let without = TaskFile::read(without);
+        let again = without.grant(&state, &fix, "run/1", &request).unwrap();
+        let made = without.insert_granted(&fix, request.modification, &again);
+        assert!(made.unwrap().is_none());
     }
 
     #[test]

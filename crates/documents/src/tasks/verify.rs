@@ -1,25 +1,63 @@
 //! The Verify field of a task: which of its words may be commands, and what they are
 //! expected to give.
 
+mod bare;
 mod expectation;
+mod sentence;
 
 use regreen_model::{VerifyCommand, VerifyForm};
 
-use super::code::{Piece, Span, pieces, spans};
+use super::code::{Piece, pieces, spans};
+use super::{RowId, TaskFile};
 
 /// Returns the commands that a Verify field names, in order. Whether a word is a program is not
 /// known here.
 #[must_use]
 pub fn verify_commands(field: &str) -> Vec<VerifyCommand> {
+    commands_of(field, &Vec::new)
+}
+
+impl TaskFile {
+    /// Returns the commands that a task's Verify names, in order. Whether a word is a program is
+    /// not known here.
+    #[must_use]
+    pub fn verify_commands(&self, row: RowId) -> Vec<VerifyCommand> {
+        let verify = self.task(row).and_then(|task| task.fields.verify);
+        let files = || self.files_until(row);
+        verify.map_or_else(Vec::new, |field| commands_of(&field, &files))
+    }
+
+    /// The files that a task and those before it name.
+    fn files_until(&self, row: RowId) -> Vec<String> {
+        let rows = self.rows().take_while(|other| *other != row);
+        let fields = rows
+            .chain([row])
+            .filter_map(|row| self.task(row)?.fields.files);
+        fields.flat_map(|field| named_files(&field)).collect()
+    }
+}
+
+fn named_files(field: &str) -> Vec<String> {
+    let is_joint = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '`' | '(' | ')');
+    let words = field.split(is_joint).filter(|word| word.len() > 1);
+    words.map(str::to_owned).collect()
+}
+
+fn commands_of(field: &str, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyCommand> {
     let parts = Parts::of(field);
     let mut commands = if parts.scripts.is_empty() {
-        from_prose(&parts.prose)
+        from_prose(&parts.prose, files)
     } else {
-        parts
+        let mut scripts: Vec<VerifyCommand> = parts
             .scripts
             .into_iter()
             .map(VerifyCommand::always)
-            .collect()
+            .collect();
+        // What stands before a script says what it is for.
+        if let Some(last) = scripts.last_mut() {
+            last.unchecked = unchecked_lines(&parts.after);
+        }
+        scripts
     };
     commands.retain(|command| !is_by_hand(&command.command));
     commands
@@ -30,6 +68,8 @@ pub fn verify_commands(field: &str) -> Vec<VerifyCommand> {
 struct Parts {
     scripts: Vec<String>,
     prose: String,
+    /// The prose behind the last script.
+    after: String,
 }
 
 impl Parts {
@@ -37,15 +77,21 @@ impl Parts {
         let mut parts = Self::default();
         for piece in pieces(field) {
             match piece {
-                Piece::Code { language, code } if is_shell(&language) => parts.scripts.push(code),
+                Piece::Code { language, code } if is_shell(&language) => {
+                    if !code.trim().is_empty() {
+                        parts.scripts.push(code);
+                        parts.after.clear();
+                    }
+                }
                 Piece::Code { .. } => {}
                 Piece::Line { whole, .. } => {
-                    parts.prose.push_str(whole);
-                    parts.prose.push('\n');
+                    for prose in [&mut parts.prose, &mut parts.after] {
+                        prose.push_str(whole);
+                        prose.push('\n');
+                    }
                 }
             }
         }
-        parts.scripts.retain(|script| !script.trim().is_empty());
         parts
     }
 }
@@ -54,86 +100,75 @@ fn is_shell(language: &str) -> bool {
     ["", "sh", "bash", "shell", "zsh"].contains(&language)
 }
 
-fn from_prose(prose: &str) -> Vec<VerifyCommand> {
+fn from_prose(prose: &str, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyCommand> {
     let spans = spans(prose);
-    if spans.is_empty() {
-        return prose.lines().filter_map(bare_command).collect();
+    match spans.as_slice() {
+        [] => prose
+            .lines()
+            .filter_map(|line| bare::command(line, files))
+            .collect(),
+        [only] if only.is_whole(prose) => vec![VerifyCommand::always(only.code.as_str())],
+        spans => sentence::commands(prose, spans),
     }
-    if let [only] = spans.as_slice()
-        && only.is_whole(prose)
-    {
-        return vec![VerifyCommand::always(only.code.as_str())];
-    }
-    from_spans(prose, &spans)
 }
 
-/// Reads spans from left to right: each is a command, or what the one before it gives.
-fn from_spans(prose: &str, spans: &[Span]) -> Vec<VerifyCommand> {
-    let mut commands: Vec<VerifyCommand> = Vec::new();
-    let mut from = 0;
-    for (at, span) in spans.iter().enumerate() {
-        let before = &prose[from..span.range.start];
-        let until = spans
-            .get(at + 1)
-            .map_or(prose.len(), |next| next.range.start);
-        let after = &prose[span.range.end..until];
-        from = span.range.end;
-        if is_example(before) || expectation::is_not_meant(after) {
-            continue;
-        }
-        // What has blanks in it is rather another command to compare with.
-        if let Some(command) = commands.last_mut()
-            && expectation::introduces_output(before)
-            && (!span.code.contains(' ') || span.code.starts_with(['<', '>', '=']))
-        {
-            command.expects = Some(expectation::of_output(&span.code));
-            continue;
-        }
-        let expects = expectation::stated(after);
-        let leads = spans.len() == 1 && prose[..span.range.start].trim().is_empty();
-        commands.push(VerifyCommand {
-            command: span.code.clone(),
-            form: if leads && expectation::is_stated(after) {
-                VerifyForm::Always
-            } else {
-                VerifyForm::IfProgram
-            },
-            expects,
-        });
-    }
-    commands
+/// The first line that says something about a result.
+fn unchecked_lines(prose: &str) -> Option<String> {
+    let mut lines = prose.lines().map(without_bullet);
+    let line = lines.find(|line| expectation::is_stated(line))?;
+    Some(line.to_owned())
 }
 
-/// "for example `curl …`" and "do not run `rm …`" are no instructions.
-fn is_example(before: &str) -> bool {
-    let before = before.to_ascii_lowercase();
-    ["e.g.", "for example", "such as", "not run", "n't run"]
-        .iter()
-        .any(|words| before.contains(words))
+/// A line without the bullet of a list, or the number of a step.
+fn without_bullet(line: &str) -> &str {
+    let line = line.trim();
+    let after_number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = after_number.len() < line.len() && after_number.starts_with(['.', ')']);
+    let marks: &[&str] = if is_numbered {
+        &[". ", ") "]
+    } else {
+        &["- ", "* ", "+ "]
+    };
+    let text = if is_numbered { after_number } else { line };
+    let rest = marks.iter().find_map(|mark| text.strip_prefix(mark));
+    rest.unwrap_or(line).trim_start()
 }
 
-/// Bare text is a command only if it looks like one beyond its first word and nothing in it
-/// speaks about the result.
-fn bare_command(line: &str) -> Option<VerifyCommand> {
-    let text = without_bullet(line.trim());
-    let words = || text.split_whitespace();
+/// `echo 'Verify manually'` means that there is no way to verify it.
+fn is_by_hand(command: &str) -> bool {
+    let said = command
+        .trim()
+        .strip_prefix("echo ")
+        .map(|said| said.trim().trim_matches(['\'', '"']));
+    said.is_some_and(|said| said.eq_ignore_ascii_case("verify manually"))
+}
+
+/// Words that stand in sentences and hardly ever in commands.
+const PROSE: &[&str] = &[
+    "after", "all", "an", "and", "any", "are", "as", "at", "be", "been", "before", "both", "but",
+    "by", "can", "do", "does", "each", "every", "exist", "exists", "from", "has", "have", "if",
+    "is", "it", "its", "must", "no", "not", "of", "on", "only", "or", "pass", "passes", "present",
+    "returns", "should", "shows", "still", "strictly", "than", "that", "the", "their", "them",
+    "then", "there", "these", "this", "to", "via", "was", "were", "when", "which", "will", "with",
+    "without", "works",
+];
+
+/// Returns whether a text reads like a sentence, whatever its first word is.
+fn is_prose(text: &str) -> bool {
     let unquoted = without_quoted(text);
-    // The word right behind a program is its own: `git show`.
-    let is_prose = unquoted.split_whitespace().skip(2).any(|word| {
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        ["passes", "shows", "returns"].contains(&word.to_ascii_lowercase().as_str())
+    let mut words = unquoted.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let is_loop = ["for", "if", "while", "until", "case"].contains(&first);
+    let has_words = words.clone().any(|word| {
+        let word = word.trim_end_matches([',', '.', ';', ':']);
+        PROSE.contains(&word)
     });
-    let has_shape = text.contains(['"', '\'', '|', '$', '>', '<'])
-        || text.contains("&&")
-        || words()
-            .skip(1)
-            .any(|word| word.starts_with('-') && word.len() > 1)
-        || words().any(|word| word.contains('/') && word.len() > 1);
-    (!text.is_empty() && has_shape && !is_prose).then(|| VerifyCommand {
-        command: text.to_owned(),
-        form: VerifyForm::IfProgram,
-        expects: None,
-    })
+    // Signs that no shell knows, and templates that were never filled in.
+    let has_signs = ["→", "—", "–", "≥", "≤", "…", "{{", "`"]
+        .iter()
+        .any(|sign| unquoted.contains(sign));
+    let is_capitalized = first.starts_with(char::is_uppercase) && !first.contains(['=', '/']);
+    has_signs || is_capitalized || (has_words && !is_loop)
 }
 
 /// A line without what stands in quotes.
@@ -155,21 +190,12 @@ fn without_quoted(text: &str) -> String {
     text.chars().filter(outside).collect()
 }
 
-fn without_bullet(line: &str) -> &str {
-    ["- ", "* ", "+ "]
-        .iter()
-        .find_map(|bullet| line.strip_prefix(bullet))
-        .unwrap_or(line)
-        .trim_start()
-}
-
-/// `echo 'Verify manually'` means that there is no way to verify it.
-fn is_by_hand(command: &str) -> bool {
-    let said = command
-        .trim()
-        .strip_prefix("echo ")
-        .map(|said| said.trim().trim_matches(['\'', '"']));
-    said.is_some_and(|said| said.eq_ignore_ascii_case("verify manually"))
+/// A command that is one only if its first word is a program.
+fn if_program(command: &str) -> VerifyCommand {
+    VerifyCommand {
+        form: VerifyForm::IfProgram,
+        ..VerifyCommand::always(command)
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureRecord, Mark, PromptKind,
-    TaskKey, Timestamp,
+    AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureRecord, Mark, PlanChanges,
+    PromptKind, TaskId, TaskKey, Timestamp,
 };
 
 use super::turn::Turn;
@@ -131,14 +131,7 @@ pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
         counted,
         report: Box::new(report.clone()),
     });
-    for message in &report.plan.warnings {
-        turn.emit(Event::Warned {
-            message: message.clone(),
-        });
-    }
-    for task in &report.plan.skipped {
-        turn.emit(Event::TaskSkipped { task: task.clone() });
-    }
+    tell_changes(turn, &report.plan);
     // Also where a person has decided about the task, the agent's ticks of others are claims.
     if !report.plan.claims.is_empty() {
         ask_claims(turn);
@@ -147,6 +140,44 @@ pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
     } else {
         judge(turn);
     }
+}
+
+/// Tells what was changed in the plan, and what became of it.
+fn tell_changes(turn: &mut Turn<'_>, changes: &PlanChanges) {
+    for message in &changes.warnings {
+        turn.emit(Event::Warned {
+            message: message.clone(),
+        });
+    }
+    for task in &changes.skipped {
+        turn.emit(Event::TaskSkipped { task: task.clone() });
+    }
+}
+
+/// The plan was changed while a check, a hook or a repair ran. Unlike an agent's, their ticks are
+/// not judged: the rows are open, and will be run.
+pub(super) fn plan_reviewed(
+    state: &State,
+    now: Timestamp,
+    task: Option<&TaskKey>,
+    changes: &PlanChanges,
+) -> Decision {
+    let mut turn = Turn::about_run(state, now);
+    turn.emit(Event::PlanReviewed {
+        task: task.cloned(),
+        changes: changes.clone(),
+    });
+    tell_changes(&mut turn, changes);
+    for claim in &changes.claims {
+        warn_of_tick(&mut turn, &claim.task.id);
+    }
+    turn.decision()
+}
+
+fn warn_of_tick(turn: &mut Turn<'_>, id: &TaskId) {
+    turn.emit(Event::Warned {
+        message: format!("the agent's tick of task {id} was taken back: nothing shows that it is done. If it is: regreen done {id}"),
+    });
 }
 
 /// Someone removed or ticked the task since it was picked: between attempts people may edit the
@@ -222,9 +253,7 @@ pub(super) fn claims_judged(turn: &mut Turn<'_>, kept: &[TaskKey], taken_back: &
         });
     }
     for TaskKey { id, .. } in taken_back {
-        turn.emit(Event::Warned {
-            message: format!("the agent's tick of task {id} was taken back: nothing shows that it is done. If it is: regreen done {id}"),
-        });
+        warn_of_tick(turn, id);
     }
     if is_decided {
         picking::continue_run(turn);
@@ -233,7 +262,7 @@ pub(super) fn claims_judged(turn: &mut Turn<'_>, kept: &[TaskKey], taken_back: &
     }
 }
 
-/// Decides what follows the last attempt. Trouble of the agent's own is no failure of the task,
+/// Decides what follows the last attempt. The agent's own trouble is not a failure of the task,
 /// unless it comes too often.
 fn judge(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };

@@ -3,6 +3,7 @@
 mod asking;
 mod attempting;
 mod ending;
+mod final_check;
 mod healing;
 mod modifying;
 mod picking;
@@ -13,19 +14,21 @@ mod turn;
 mod verifying;
 mod waiting;
 
-use regreen_model::{Event, FixBudget, Timestamp};
+use regreen_model::{Event, FixBudget, RunConfig, Timestamp};
 
 use self::turn::Turn;
 pub(crate) use self::waiting::backoff_ms;
 use crate::command::Issued;
 use crate::input::Input;
-use crate::state::{Phase, State};
+use crate::state::{FinalCheckPhase, Phase, State};
 
 /// The events to store, then the commands to perform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Decision {
+    /// What has happened by it.
     pub events: Vec<Event>,
+    /// What is to be done about it.
     pub commands: Vec<Issued>,
 }
 
@@ -37,9 +40,21 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
             config,
             choices,
             after_limit,
-        } => picking::start(state, now, run, config, choices, *after_limit),
+            lost,
+        } => {
+            let started = Event::RunStarted {
+                run: run.clone(),
+                config: RunConfig::clone(config),
+                after_limit: *after_limit,
+                lost: lost.clone(),
+            };
+            picking::start(state, now, started, choices)
+        }
         Input::Resume(resumption) => picking::resume(state, now, resumption),
         Input::Noticed { messages } => ending::noticed(state, now, messages),
+        Input::PlanReviewed { task, changes } => {
+            attempting::plan_reviewed(state, now, task.as_ref(), changes)
+        }
         Input::Stop { signal } => ending::stop(state, now, *signal),
         // A run that has ended asks for nothing, so this answers nothing.
         _ if state.outcome.is_some() => Decision::default(),
@@ -50,6 +65,18 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
         Input::WithFixBudget { answer, budget } => {
             let budget = Some(budget.as_deref().cloned());
             self::answer(state, now, answer, budget)
+        }
+        Input::FinallyChecked {
+            seq,
+            results,
+            took_ms,
+        } if state.final_check.phase == (FinalCheckPhase::Checking { seq: *seq }) => {
+            final_check::ended(state, now, results, *took_ms)
+        }
+        Input::Reopened { seq }
+            if state.final_check.phase == (FinalCheckPhase::Reopening { seq: *seq }) =>
+        {
+            final_check::reopened(state, now)
         }
         Input::Halted { .. } => ending::halted(state, now),
         Input::Contended { why, .. } => ending::needs_person(state, now, why),

@@ -2,16 +2,17 @@
 
 use regreen_model::{
     AttemptClass, AttemptReport, Event, FailureRecord, NextStep, PersonChoice, PlanStatus,
-    RepairResult, RunConfig, RunOutcome, Timestamp,
+    RepairResult, RunOutcome, Timestamp,
 };
 
 use super::turn::Turn;
 use super::{
-    Decision, asking, attempting, ending, healing, modifying, repairing, saving, verifying,
+    Decision, asking, attempting, ending, final_check, healing, modifying, repairing, saving,
+    verifying,
 };
 use crate::command::Command;
 use crate::input::Resumption;
-use crate::state::{Phase, State, TaskState};
+use crate::state::{FinalCheckPhase, Phase, State, TaskState};
 
 /// A limit that is not set grows with the plan.
 const DEFAULT_GLOBAL_ITERATIONS: u32 = 100;
@@ -19,17 +20,11 @@ const DEFAULT_GLOBAL_ITERATIONS: u32 = 100;
 pub(super) fn start(
     state: &State,
     now: Timestamp,
-    run: &str,
-    config: &RunConfig,
+    started: Event,
     choices: &[PersonChoice],
-    after_limit: bool,
 ) -> Decision {
     let mut turn = Turn::about_run(state, now);
-    turn.emit(Event::RunStarted {
-        run: run.to_owned(),
-        config: config.clone(),
-        after_limit,
-    });
+    turn.emit(started);
     asking::record_choices(&mut turn, choices);
     turn.read_plan();
     turn.decision()
@@ -52,6 +47,9 @@ pub(super) fn resume(state: &State, now: Timestamp, resumption: &Resumption) -> 
 }
 
 fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
+    if let FinalCheckPhase::Reopening { .. } = turn.state.final_check.phase {
+        return final_check::reopen_again(turn);
+    }
     let phase = turn.task().map_or(Phase::Open, |task| task.phase.clone());
     match &phase {
         Phase::Attempting { attempt, .. } => {
@@ -131,14 +129,21 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &PlanStatus) -> Decision
     match &plan.next {
         NextStep::Nothing => {
             turn.reach_the_end(plan.total, plan.first_open);
-            ending::end(&mut turn, outcome(state, plan));
+            let outcome = outcome(state, plan);
+            let is_green = outcome == RunOutcome::AllGreen;
+            if !is_green || !final_check::start(&mut turn, state) {
+                ending::end(&mut turn, outcome);
+            }
         }
         NextStep::Task(picked) => {
             turn.turn_to(&picked.task);
             turn.emit(Event::TaskPicked {
                 task: picked.clone(),
             });
-            if asking::ask_again(&mut turn) || repairing::start(&mut turn) {
+            if asking::ask_again(&mut turn)
+                || repairing::start(&mut turn)
+                || final_check::resume(&mut turn)
+            {
                 return turn.decision();
             }
             if picked.is_group {

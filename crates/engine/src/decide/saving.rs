@@ -62,6 +62,7 @@ pub(super) fn commit_as(turn: &mut Turn<'_>, message: String) {
         task: key.clone(),
         message,
         attempts: task.attempts,
+        number: turn.state.commits,
         parent: task.report.as_ref().and_then(|report| report.head.clone()),
     });
     turn.ask(command, |seq| Event::CommitAsked { seq, task: key });

@@ -22,9 +22,11 @@ pub use next::next;
 pub struct Terms {
     /// How often the agent may try, in all.
     pub attempts: u32,
+    /// How long the first attempt may take.
     pub timeout_ms: u64,
     /// The longest wait for the agent's service, in all.
     pub max_wait_ms: u64,
+    /// Which repairs may be made.
     pub repairs: RepairPolicy,
     /// The work may be divided; its parts may not.
     pub divides: bool,
@@ -32,9 +34,10 @@ pub struct Terms {
 
 /// One attempt that is to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct DelegatedOrder {
     /// What the agent is told besides the prompt.
     pub prompt: PromptKind,
+    /// How long the attempt may take.
     pub timeout_ms: u64,
     /// The session to continue, where the agent can.
     pub session: Option<String>,
@@ -42,45 +45,58 @@ pub struct Order {
 
 /// The next thing to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    Attempt(Order),
+pub enum NextAction {
+    /// Run the agent.
+    Attempt(DelegatedOrder),
     /// Wait for the agent's service, or before the same is done again.
     Wait {
+        /// The moment.
         until: Timestamp,
+        /// The reason.
         why: String,
+        /// Whether the same attempt is repeated.
         repeats: bool,
     },
     /// Inspect what may be repaired.
     Inspect,
+    /// Repair the environment.
     Repair(PlannedRepair),
     /// Delegate these, one after the other, each on these terms.
     DoParts {
+        /// The prompts of the parts.
         parts: Vec<String>,
+        /// What each part may use.
         terms: Terms,
     },
-    End(End),
+    /// End with this result.
+    End(Conclusion),
 }
 
 /// How a delegation ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum Conclusion {
+    /// The delegation succeeded.
     Done,
+    /// The last attempt failed.
     Failed,
     /// A person must decide.
     NeedsPerson {
+        /// The question.
         why: String,
     },
     /// The agent's service is out of reach for longer than may be waited.
     TryLater {
+        /// What the agent's service says.
         why: String,
     },
     /// It would fail the same way again.
     SetUp {
+        /// What has to be set up.
         why: String,
     },
 }
 
-impl Step {
+impl NextAction {
     /// Names it after the failure that it follows.
     #[must_use]
     pub fn words(&self) -> String {
@@ -96,7 +112,7 @@ impl Step {
     }
 }
 
-impl Order {
+impl DelegatedOrder {
     fn words(&self) -> String {
         match self.prompt {
             PromptKind::Split => "asked to divide the work".to_owned(),
@@ -123,14 +139,20 @@ impl Order {
 pub enum Happened {
     /// The agent worked, and what it did was checked; or all parts were done.
     Attempted(Box<Attempted>),
+    /// A wait is over.
     Waited {
+        /// How long it took.
         ms: u64,
         /// Before the same is done again, and not for the agent's service.
         repeats: bool,
     },
+    /// A repair was inspected.
     Inspected(Inspection),
+    /// A repair was made, or failed.
     Repaired {
+        /// The repair.
         action: RepairAction,
+        /// How it ended.
         result: RepairResult,
     },
 }
@@ -138,7 +160,9 @@ pub enum Happened {
 /// One attempt and its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempted {
-    pub order: Order,
+    /// What was ordered.
+    pub order: DelegatedOrder,
+    /// How it ended.
     pub report: AttemptReport,
     /// Why it failed; `None` if it did not.
     pub failure: Option<FailureRecord>,

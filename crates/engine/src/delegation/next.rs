@@ -5,7 +5,7 @@ use regreen_model::{
     RepairResult, Timestamp,
 };
 
-use super::{Attempted, End, Happened, Order, Step, Terms};
+use super::{Attempted, Conclusion, DelegatedOrder, Happened, NextAction, Terms};
 use crate::decide::backoff_ms;
 use crate::recovery::{
     self, FailureClass, History, LACKS_CONTEXT, MAX_TIME_FACTOR, Policy, RecoveryAction,
@@ -16,20 +16,20 @@ const SHOWN_CHARS: usize = 200;
 
 /// Decides what to do next.
 #[must_use]
-pub fn next(terms: &Terms, happened: &[Happened], now: Timestamp) -> Step {
+pub fn next(terms: &Terms, happened: &[Happened], now: Timestamp) -> NextAction {
     let past = Past(happened);
     let Some(last) = past.last_attempt() else {
-        return Step::Attempt(order(PromptKind::First, terms.timeout_ms));
+        return NextAction::Attempt(order(PromptKind::First, terms.timeout_ms));
     };
     if last.order.prompt == PromptKind::Split && last.report.class == AttemptClass::Ordinary {
         return do_parts(terms, past, last);
     }
     let Some(failure) = &last.failure else {
-        return Step::End(End::Done);
+        return NextAction::End(Conclusion::Done);
     };
     match happened.last() {
         Some(Happened::Waited { repeats: true, .. }) => again(terms, last, PromptKind::Retry),
-        Some(Happened::Waited { .. }) => Step::Attempt(same(last)),
+        Some(Happened::Waited { .. }) => NextAction::Attempt(same(last)),
         Some(Happened::Repaired {
             result: RepairResult::Done { .. },
             ..
@@ -47,12 +47,12 @@ pub fn next(terms: &Terms, happened: &[Happened], now: Timestamp) -> Step {
 }
 
 /// The parts share the time and what is left of the attempts.
-fn do_parts(terms: &Terms, past: Past<'_>, last: &Attempted) -> Step {
+fn do_parts(terms: &Terms, past: Past<'_>, last: &Attempted) -> NextAction {
     let count = u64::try_from(last.parts.len()).unwrap_or(u64::MAX);
     if count == 0 {
         return needs_person(STUCK);
     }
-    Step::DoParts {
+    NextAction::DoParts {
         parts: last.parts.clone(),
         terms: Terms {
             attempts: terms.attempts.saturating_sub(past.charged()).max(1),
@@ -70,33 +70,33 @@ fn recover(
     failure: &FailureRecord,
     inspection: Option<&Inspection>,
     now: Timestamp,
-) -> Step {
+) -> NextAction {
     let is_used_up = past.charged() >= terms.attempts;
     match action(terms, past, last, failure, inspection) {
         RecoveryAction::Wait => wait(terms, past, last, now),
-        RecoveryAction::StopRun => Step::End(End::SetUp {
+        RecoveryAction::StopRun => NextAction::End(Conclusion::SetUp {
             why: why(last, failure),
         }),
         RecoveryAction::AskPerson { why } | RecoveryAction::AskToRepair { why, .. } => {
             needs_person(&why)
         }
         RecoveryAction::Repeat { .. } | RecoveryAction::Split if is_used_up => {
-            Step::End(End::Failed)
+            NextAction::End(Conclusion::Failed)
         }
-        RecoveryAction::Repeat { delay_ms } => Step::Wait {
+        RecoveryAction::Repeat { delay_ms } => NextAction::Wait {
             until: now.plus(delay_ms),
             why: why(last, failure),
             repeats: true,
         },
         RecoveryAction::Split if terms.divides => {
-            Step::Attempt(order(PromptKind::Split, terms.timeout_ms))
+            NextAction::Attempt(order(PromptKind::Split, terms.timeout_ms))
         }
         // That no attempt is left changes nothing: another one would lack the same.
         RecoveryAction::GiveUp if lacks_context(failure) => needs_person(LACKS_CONTEXT),
-        RecoveryAction::Split | RecoveryAction::GiveUp => Step::End(End::Failed),
+        RecoveryAction::Split | RecoveryAction::GiveUp => NextAction::End(Conclusion::Failed),
         RecoveryAction::Enrich => again(terms, last, PromptKind::Enriched),
-        RecoveryAction::Inspect => Step::Inspect,
-        RecoveryAction::Repair(repair) => Step::Repair(repair),
+        RecoveryAction::Inspect => NextAction::Inspect,
+        RecoveryAction::Repair(repair) => NextAction::Repair(repair),
         // There is no task file here: the agent itself is told what to put right.
         RecoveryAction::TryAgain | RecoveryAction::Fix => again(terms, last, kind_after(last)),
     }
@@ -143,7 +143,7 @@ fn kind_after(last: &Attempted) -> PromptKind {
 }
 
 /// Another attempt. One that ran out of time gets twice as much.
-fn again(terms: &Terms, last: &Attempted, prompt: PromptKind) -> Step {
+fn again(terms: &Terms, last: &Attempted, prompt: PromptKind) -> NextAction {
     let timed_out = last.report.ending.timed_out;
     let most = terms.timeout_ms.saturating_mul(u64::from(MAX_TIME_FACTOR));
     let timeout_ms = if timed_out {
@@ -151,22 +151,22 @@ fn again(terms: &Terms, last: &Attempted, prompt: PromptKind) -> Step {
     } else {
         last.order.timeout_ms
     };
-    Step::Attempt(Order {
+    NextAction::Attempt(DelegatedOrder {
         session: last.report.session.clone().filter(|_| timed_out),
         ..order(prompt, timeout_ms)
     })
 }
 
 /// The agent had no chance: it gets the same again, where it was.
-fn same(last: &Attempted) -> Order {
-    Order {
+fn same(last: &Attempted) -> DelegatedOrder {
+    DelegatedOrder {
         session: last.report.session.clone(),
         ..last.order.clone()
     }
 }
 
-fn order(prompt: PromptKind, timeout_ms: u64) -> Order {
-    Order {
+fn order(prompt: PromptKind, timeout_ms: u64) -> DelegatedOrder {
+    DelegatedOrder {
         prompt,
         timeout_ms,
         session: None,
@@ -174,17 +174,17 @@ fn order(prompt: PromptKind, timeout_ms: u64) -> Order {
 }
 
 /// Waits until the service says it is back, but at least as long as the backoff.
-fn wait(terms: &Terms, past: Past<'_>, last: &Attempted, now: Timestamp) -> Step {
+fn wait(terms: &Terms, past: Past<'_>, last: &Attempted, now: Timestamp) -> NextAction {
     let AttemptClass::Transient { why, until } = &last.report.class else {
-        return Step::Attempt(same(last));
+        return NextAction::Attempt(same(last));
     };
     let (waited_ms, waits) = past.waited();
     let until = now.plus(backoff_ms(waits, now)).max(until.unwrap_or(now));
     let why = one_line(why);
     if waited_ms.saturating_add(until.since(now)) > terms.max_wait_ms {
-        return Step::End(End::TryLater { why });
+        return NextAction::End(Conclusion::TryLater { why });
     }
-    Step::Wait {
+    NextAction::Wait {
         until,
         why,
         repeats: false,
@@ -202,8 +202,8 @@ fn one_line(text: &str) -> String {
     PlainLine::flatten(text, SHOWN_CHARS).to_string()
 }
 
-fn needs_person(why: &str) -> Step {
-    Step::End(End::NeedsPerson {
+fn needs_person(why: &str) -> NextAction {
+    NextAction::End(Conclusion::NeedsPerson {
         why: why.to_owned(),
     })
 }

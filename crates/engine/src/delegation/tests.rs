@@ -63,21 +63,21 @@ impl Play {
         }
     }
 
-    fn next(&self) -> Step {
+    fn next(&self) -> NextAction {
         next(&self.terms, &self.past, now())
     }
 
     #[track_caller]
-    fn order(&self) -> Order {
+    fn order(&self) -> DelegatedOrder {
         match self.next() {
-            Step::Attempt(order) => order,
+            NextAction::Attempt(order) => order,
             other => panic!("no attempt: {other:?}"),
         }
     }
 
     #[track_caller]
-    fn ends(self, end: End) {
-        assert_eq!(self.next(), Step::End(end));
+    fn ends(self, end: Conclusion) {
+        assert_eq!(self.next(), NextAction::End(end));
     }
 
     #[track_caller]
@@ -99,7 +99,7 @@ impl Play {
 
 fn attempted() -> Attempted {
     Attempted {
-        order: Order {
+        order: DelegatedOrder {
             prompt: First,
             timeout_ms: 0,
             session: None,
@@ -166,7 +166,9 @@ use PromptKind::{Enriched, First, NewSession, Retry, Split};
 
 #[test]
 fn what_succeeds_is_done() {
-    Play::new().attempt(First, 300, attempted()).ends(End::Done);
+    Play::new()
+        .attempt(First, 300, attempted())
+        .ends(Conclusion::Done);
 }
 
 #[test]
@@ -176,7 +178,8 @@ fn time_is_doubled_where_there_was_progress_and_the_session_goes_on() {
             .attempt(First, 300, timed_out(true))
             .attempt(Retry, 600, timed_out(true));
     assert_eq!(play.order().session.as_deref(), Some("s-1"));
-    play.attempt(Retry, 1200, timed_out(true)).ends(End::Failed);
+    play.attempt(Retry, 1200, timed_out(true))
+        .ends(Conclusion::Failed);
 }
 
 #[test]
@@ -206,7 +209,7 @@ fn one_attempt_is_one_whatever_could_be_done() {
         failed(FailureKind::ConnectionRefused),
         failed(FailureKind::IncompleteWork),
     ] {
-        once().attempt(First, 300, came_to).ends(End::Failed);
+        once().attempt(First, 300, came_to).ends(Conclusion::Failed);
     }
 }
 
@@ -227,13 +230,13 @@ fn what_gets_nowhere_is_divided_and_the_parts_share_time_and_attempts() {
         divides: false,
         ..TERMS
     };
-    assert_eq!(play.next(), Step::DoParts { parts, terms });
+    assert_eq!(play.next(), NextAction::DoParts { parts, terms });
     play.then(Happened::Attempted(Box::new(attempted())))
-        .ends(End::Done);
+        .ends(Conclusion::Done);
     // A part is not divided again.
     Play::on(terms)
         .attempt(First, 100, timed_out(false))
-        .ends(End::Failed);
+        .ends(Conclusion::Failed);
 }
 
 #[test]
@@ -243,7 +246,7 @@ fn what_cannot_be_divided_is_a_persons() {
         Play::new()
             .attempt(First, 300, timed_out(false))
             .attempt(Split, 300, answer)
-            .ends(End::NeedsPerson { why: why.clone() });
+            .ends(Conclusion::NeedsPerson { why: why.clone() });
     }
 }
 
@@ -253,11 +256,14 @@ fn what_is_missing_is_looked_up_once_and_then_a_persons() {
     let play = Play::new()
         .attempt(First, 300, lost())
         .attempt(Enriched, 300, lost());
-    assert!(matches!(play.next(), Step::End(End::NeedsPerson { .. })));
+    assert!(matches!(
+        play.next(),
+        NextAction::End(Conclusion::NeedsPerson { .. })
+    ));
 }
 
 #[test]
-fn what_is_missing_is_a_persons_when_nobody_may_look_it_up() {
+fn missing_context_is_a_question_if_it_may_not_be_looked_up() {
     let terms = Terms {
         attempts: 1,
         ..TERMS
@@ -265,22 +271,25 @@ fn what_is_missing_is_a_persons_when_nobody_may_look_it_up() {
     let why = "it needs something that only a person knows".to_owned();
     let lost = failed(FailureKind::MissingReference);
     let play = Play::on(terms).attempt(First, 300, lost);
-    play.ends(End::NeedsPerson { why });
+    play.ends(Conclusion::NeedsPerson { why });
 }
 
 #[test]
 fn an_invalid_task_is_a_persons_at_once() {
     let play = Play::new().attempt(First, 300, failed(FailureKind::ContradictoryRequirements));
-    assert!(matches!(play.next(), Step::End(End::NeedsPerson { .. })));
+    assert!(matches!(
+        play.next(),
+        NextAction::End(Conclusion::NeedsPerson { .. })
+    ));
 }
 
 #[test]
 fn what_inspection_allows_is_repaired_once_and_then_it_is_tried_again() {
     let broken = || failed(FailureKind::MissingPythonModule);
     let play = Play::new().attempt(First, 300, broken());
-    assert_eq!(play.next(), Step::Inspect);
+    assert_eq!(play.next(), NextAction::Inspect);
     let play = play.then(Happened::Inspected(Inspection::Allowed(repair())));
-    assert_eq!(play.next(), Step::Repair(repair()));
+    assert_eq!(play.next(), NextAction::Repair(repair()));
     let done = Happened::Repaired {
         action: repair().action,
         result: RepairResult::Done {
@@ -290,7 +299,7 @@ fn what_inspection_allows_is_repaired_once_and_then_it_is_tried_again() {
     };
     let play = play.then(done).attempt(Retry, 300, broken());
     let play = play.then(Happened::Inspected(Inspection::Allowed(repair())));
-    play.attempt(Retry, 300, broken()).ends(End::Failed);
+    play.attempt(Retry, 300, broken()).ends(Conclusion::Failed);
 }
 
 #[test]
@@ -315,7 +324,7 @@ fn the_rest_of_the_work_is_tried_until_the_attempts_are_used_up() {
     let refused = || Happened::Inspected(Inspection::Refused { why: "no".into() });
     let play = Play::new().attempt(First, 300, partial()).then(refused());
     let play = play.attempt(Retry, 300, partial()).then(refused());
-    play.attempt(Retry, 300, partial()).ends(End::Failed);
+    play.attempt(Retry, 300, partial()).ends(Conclusion::Failed);
 }
 
 #[test]
@@ -323,7 +332,7 @@ fn a_service_is_waited_for_and_costs_no_attempt() {
     let mut play = Play::new();
     for wait in [2_000, 4_000, 8_000] {
         play = play.attempt(First, 300, transient());
-        let Step::Wait {
+        let NextAction::Wait {
             until,
             repeats: false,
             ..
@@ -338,7 +347,7 @@ fn a_service_is_waited_for_and_costs_no_attempt() {
     // As if the first had not been.
     play.attempt(First, 300, timed_out(true))
         .attempt(Retry, 600, attempted())
-        .ends(End::Done);
+        .ends(Conclusion::Done);
 }
 
 #[test]
@@ -349,16 +358,18 @@ fn a_service_that_is_away_for_too_long_ends_it() {
         repeats: false,
     };
     let play = play.then(waited).attempt(First, 300, transient());
-    play.ends(End::TryLater {
+    play.ends(Conclusion::TryLater {
         why: "slow down".into(),
     });
     let reset = of_class(AttemptClass::Transient {
         why: "slow down".into(),
         until: Some(now().plus(61_000)),
     });
-    Play::new().attempt(First, 300, reset).ends(End::TryLater {
-        why: "slow down".into(),
-    });
+    Play::new()
+        .attempt(First, 300, reset)
+        .ends(Conclusion::TryLater {
+            why: "slow down".into(),
+        });
 }
 
 #[test]
@@ -367,7 +378,7 @@ fn what_is_fatal_ends_it_at_once() {
     let fatal = of_class(AttemptClass::Fatal { why: why.clone() });
     Play::new()
         .attempt(First, 300, fatal)
-        .ends(End::SetUp { why });
+        .ends(Conclusion::SetUp { why });
 }
 
 #[test]
@@ -384,7 +395,7 @@ fn two_lost_sessions_cost_no_attempt() {
         .attempt(First, 300, lost())
         .attempt(NewSession, 300, lost())
         .attempt(NewSession, 300, attempted())
-        .ends(End::Done);
+        .ends(Conclusion::Done);
 }
 
 #[test]
@@ -393,7 +404,7 @@ fn passing_trouble_is_met_with_patience_first() {
     let play = Play::new().attempt(First, 300, refused());
     assert_eq!(
         play.next(),
-        Step::Wait {
+        NextAction::Wait {
             until: now().plus(2_000),
             why: "it failed".into(),
             repeats: true
@@ -404,7 +415,7 @@ fn passing_trouble_is_met_with_patience_first() {
         repeats: true,
     })
     .attempt(Retry, 300, attempted())
-    .ends(End::Done);
+    .ends(Conclusion::Done);
 }
 
 #[test]
@@ -415,21 +426,21 @@ fn whatever_happens_it_comes_to_an_end() {
         for step in 0.. {
             assert!(step < 40, "{kind} goes on for ever");
             let happened = match play.next() {
-                Step::End(_) => break,
-                Step::Attempt(order) => Happened::Attempted(Box::new(Attempted {
+                NextAction::End(_) => break,
+                NextAction::Attempt(order) => Happened::Attempted(Box::new(Attempted {
                     order,
                     ..failed(kind)
                 })),
-                Step::Wait { until, repeats, .. } => Happened::Waited {
+                NextAction::Wait { until, repeats, .. } => Happened::Waited {
                     ms: until.since(now()),
                     repeats,
                 },
-                Step::Inspect => Happened::Inspected(Inspection::Allowed(repair())),
-                Step::Repair(repair) => Happened::Repaired {
+                NextAction::Inspect => Happened::Inspected(Inspection::Allowed(repair())),
+                NextAction::Repair(repair) => Happened::Repaired {
                     action: repair.action,
                     result: RepairResult::Failed { why: "no".into() },
                 },
-                Step::DoParts { .. } => panic!("nobody named parts"),
+                NextAction::DoParts { .. } => panic!("no parts were named"),
             };
             play = play.then(happened);
         }

@@ -22,11 +22,15 @@ const COMMANDS_REPAIR_NOTHING: &str = "the shell agent runs commands and cannot 
 /// A failure with all that decides how regreen responds to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
+    /// The class of the failure.
     pub class: FailureClass,
     /// The diagnosis, if it is sure enough to act upon.
     pub failure: Option<&'a Failure>,
+    /// What happened to the task before.
     pub history: History<'a>,
+    /// The limits of the run.
     pub limits: &'a Limits,
+    /// What the run may do.
     pub policy: Policy,
     /// What an inspection of the workspace found; `None` before there was one.
     pub inspection: Option<&'a Inspection>,
@@ -37,9 +41,13 @@ pub struct Situation<'a> {
 pub struct History<'a> {
     /// Attempts that are charged to the task.
     pub iterations: u32,
+    /// How often its session was lost.
     pub lost_sessions: u32,
+    /// How often it was interrupted.
     pub interruptions: u32,
+    /// How often it was repeated as it is.
     pub repeats: u32,
+    /// Whether it was told what it was missing.
     pub was_enriched: bool,
     /// The attempt that failed was asked to split the task.
     pub asked_to_split: bool,
@@ -54,7 +62,9 @@ pub struct History<'a> {
 /// The settings of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
+    /// Whether fix tasks may be added.
     pub recovery: bool,
+    /// Which repairs may be made.
     pub repairs: RepairPolicy,
     /// The agent reads prompts. Commands don't.
     pub listens: bool,
@@ -69,24 +79,33 @@ pub struct Policy {
 pub enum RecoveryAction {
     /// Wait for the agent's service.
     Wait,
+    /// End the run: its setup has to be fixed.
     StopRun,
     /// The agent tries again; how it failed decides what it is told.
     TryAgain,
     /// The same again after a delay.
     Repeat {
+        /// How long to wait before.
         delay_ms: u64,
     },
+    /// Ask the agent to split the task.
     Split,
+    /// Attempt it again with what it was missing.
     Enrich,
+    /// Ask a person.
     AskPerson {
+        /// What to ask.
         why: String,
     },
     /// Inspect the workspace first.
     Inspect,
+    /// Add a fix task that regreen carries out.
     Repair(PlannedRepair),
     /// Ask a person whether this may be done.
     AskToRepair {
+        /// The repair.
         repair: PlannedRepair,
+        /// Why it may not be made without asking.
         why: String,
     },
     /// A task that repairs this one, for the agent.

@@ -9,20 +9,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
+    /// The agent's service is out for a while.
     Transient,
+    /// No attempt of this run can succeed.
     Fatal,
+    /// The session cannot continue, the task can.
     Session,
+    /// regreen or the machine ended meanwhile.
     Interrupted,
+    /// A command failed in a way that may pass by itself.
     PassingTrouble,
+    /// The time was too short, but not wasted.
     TimeoutWithProgress,
+    /// The time passed without a sign of progress.
     TimeoutWithoutProgress,
+    /// The agent lacked information.
     MissingContext,
+    /// The task itself is wrong.
     InvalidTask,
+    /// An inspection allows a repair of the environment.
     Repairable,
+    /// Everything else.
     Other,
 }
 
 impl FailureClass {
+    /// All classes, in the order of the table.
     pub const ALL: [Self; 11] = [
         Self::Transient,
         Self::Fatal,

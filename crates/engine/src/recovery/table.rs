@@ -17,8 +17,11 @@ pub const MAX_TIME_FACTOR: u32 = 8;
 /// The rule for one class of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryRule {
+    /// The class of failure.
     pub class: FailureClass,
+    /// What pays for it.
     pub charge: Charge,
+    /// The first response.
     pub first: Response,
     /// The response once what `charge` allows is used up.
     pub then: Response,
@@ -27,7 +30,9 @@ pub struct RecoveryRule {
 /// The account that pays for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {
+    /// The run's time for waiting.
     WaitingBudget,
+    /// The run, which ends.
     Run,
     /// So many per task.
     Sessions,
@@ -35,28 +40,44 @@ pub enum Charge {
     Interruptions,
     /// So many per task.
     Repeats,
+    /// The attempts of the task.
     TaskIteration,
+    /// The requests of the task for other rows.
     ModificationRequests,
+    /// Nothing pays for it.
     Nothing,
+    /// The fixes of the task.
     FixBudget,
 }
 
 /// The way in which regreen responds to a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response {
+    /// Wait, then attempt it again.
     Wait,
+    /// End the run.
     StopRun,
+    /// Attempt it in a new session.
     NewSession,
+    /// Attempt it again.
     Again,
+    /// Repeat it after a short delay.
     Repeat,
+    /// Attempt it with more time.
     MoreTime,
+    /// Ask the agent to split it.
     Split,
+    /// Attempt it with what was missing.
     Enrich,
+    /// Ask a person.
     Person,
+    /// Repair the environment.
     Repair,
+    /// Add a fix task.
     Fix,
 }
 
+/// What follows a failure, by its class.
 pub const TABLE: [RecoveryRule; 11] = {
     use {Charge as C, FailureClass as K, Response as R};
     [

@@ -308,7 +308,7 @@ fn a_repair_is_carried_out_only_if_inspection_allows_it() {
         listens: false,
         ..RECOVERING
     };
-    // Whoever comes later is asked.
+    // The next run asks again.
     assert_eq!(after(&asks, commands), ask_to_repair(outside));
     let persons = Inspection::Ask {
         repair: PlannedRepair {

@@ -62,7 +62,7 @@ fn asked_about_time() -> Run {
 fn question(run: &Run) -> &Question {
     match run.command() {
         Command::AskPerson(question) => question,
-        other => panic!("nobody is asked: {other:?}"),
+        other => panic!("no question is asked: {other:?}"),
     }
 }
 
@@ -197,7 +197,7 @@ fn a_fix_is_made_if_a_person_wants_one_as_far_as_the_budget_goes() {
 }
 
 #[test]
-fn whoever_edits_a_fix_may_edit_the_task_that_it_repairs() {
+fn editing_a_fix_may_edit_the_task_that_it_repairs() {
     let mut run = asked();
     answer(&mut run, PersonAnswer::Fix);
     let seq = run.state.next_seq - 1;
@@ -250,7 +250,7 @@ fn what_a_person_skips_is_left_out() {
 }
 
 #[test]
-fn whoever_stops_is_asked_again_by_the_next_run() {
+fn a_question_that_was_not_answered_is_asked_again_by_the_next_run() {
     let mut run = asked();
     answer(&mut run, PersonAnswer::Stop);
     let why = format!("task 1.1: {WHY}; it failed with: it broke");
@@ -263,7 +263,7 @@ fn whoever_stops_is_asked_again_by_the_next_run() {
 }
 
 #[test]
-fn where_nobody_can_be_asked_the_run_ends_until_somebody_decides() {
+fn without_a_terminal_the_run_ends_until_someone_decides() {
     let mut run = asked_with(RunConfig {
         asks: false,
         ..shell()
@@ -313,7 +313,7 @@ fn after_a_crash_it_is_asked_again_unless_the_task_is_next_no_more() {
 }
 
 #[test]
-fn whoever_interrupts_a_question_stops_the_run_and_is_asked_again() {
+fn interrupting_a_question_stops_the_run_and_it_is_asked_again() {
     let mut run = asked();
     run.stop();
     assert!(matches!(outcome(&run), Some(RunOutcome::Stopped { .. })));
@@ -339,7 +339,7 @@ fn a_late_or_repeated_answer_changes_nothing() {
 }
 
 #[test]
-fn keep_going_asks_nobody_and_leaves_the_question_for_later() {
+fn keep_going_leaves_the_question_for_later() {
     let mut run = asked_with(RunConfig {
         keep_going: true,
         ..shell()
@@ -349,7 +349,7 @@ fn keep_going_asks_nobody_and_leaves_the_question_for_later() {
         ["person_asked", "task_parked", "plan_asked"]
     );
     run.pick(picked("1.2", 1));
-    // What is being done comes before what somebody has to decide.
+    // Work in progress comes before open questions.
     run.resume(vec![]);
     assert_eq!(
         run.events(),
@@ -377,7 +377,7 @@ fn keep_going_asks_nobody_and_leaves_the_question_for_later() {
 }
 
 #[test]
-fn a_limit_is_a_limit_and_nobody_is_asked() {
+fn a_limit_ends_the_run_without_a_question() {
     let mut config = shell();
     config.limits.task_iterations = 1;
     let run = asked_with(config);
@@ -386,7 +386,7 @@ fn a_limit_is_a_limit_and_nobody_is_asked() {
 }
 
 #[test]
-fn nobody_works_at_a_group_who_could_be_told_anything() {
+fn a_group_has_no_agent_that_could_get_context() {
     let config = RunConfig {
         agent: AgentIdentity::new("shell", None),
         ..shell()

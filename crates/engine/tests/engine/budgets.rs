@@ -100,7 +100,7 @@ fn a_run_that_needs_no_attempt_any_more_is_green_whatever_it_has_spent() {
 }
 
 #[test]
-fn reminders_and_attempts_that_nobody_is_charged_for_cost_as_well() {
+fn reminders_and_uncharged_attempts_count_towards_the_budget() {
     let mut run = Run::start_with(run_tokens(30), vec![]);
     run.pick(picked("1.1", 0));
     let silent = AttemptReport {
@@ -158,7 +158,7 @@ fn each_task_has_a_budget_of_its_own() {
 }
 
 #[test]
-fn whoever_has_a_task_tried_again_gives_it_its_budget_again() {
+fn retrying_a_task_resets_its_budget() {
     let each = Budget {
         tokens: Some(100),
         ..Budget::default()
@@ -220,7 +220,7 @@ fn an_attempt_gets_no_more_time_than_is_left() {
 }
 
 #[test]
-fn whoever_is_cut_off_by_the_time_budget_has_not_failed() {
+fn an_attempt_ended_by_the_time_budget_has_not_failed() {
     let mut run = Run::start_with(limited(time(60_000), Budget::default()), vec![]);
     run.pick(picked("1.1", 0));
     run.attempt_ends(timed_out(60_010));
@@ -233,7 +233,7 @@ fn whoever_is_cut_off_by_the_time_budget_has_not_failed() {
 }
 
 #[test]
-fn whoever_is_out_of_its_own_time_has_failed_as_ever() {
+fn an_attempt_that_exceeds_its_own_time_limit_has_failed() {
     let mut run = Run::start_with(limited(time(60_000), Budget::default()), vec![]);
     run.pick(picked("1.1", 0));
     run.attempt_ends(timed_out(30_000));
@@ -264,7 +264,7 @@ fn rate_limited_until(millis: u64) -> AttemptReport {
 }
 
 #[test]
-fn waiting_takes_time_but_not_while_nobody_drives_the_run() {
+fn waiting_takes_time_only_while_a_process_drives_the_run() {
     let mut run = Run::start_with(limited(time(600_000), Budget::default()), vec![]);
     run.pick(picked("1.1", 0));
     run.attempt_ends(rate_limited_until(101_000));

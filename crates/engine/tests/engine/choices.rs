@@ -185,6 +185,7 @@ fn rows_an_agent_ticked_are_judged_unless_a_person_has_decided() {
     let claim = |id| Claim {
         task: task(id),
         verify: vec![],
+        is_red: false,
     };
     let report = AttemptReport {
         plan: PlanChanges {

@@ -82,7 +82,7 @@ fn a_row_that_an_agent_removed_is_not_done_by_that() {
         ..PlanStatus::default()
     });
     assert_eq!(outcome(&run), &RunOutcome::Skipped);
-    // Somebody put it into the file again and ticked it.
+    // Someone put it into the file again and ticked it.
     let mut run = with_a_row_removed_twice();
     run.nothing_left(3, 0);
     assert_eq!(outcome(&run), &RunOutcome::AllGreen);

@@ -2,11 +2,11 @@
 
 use regreen_engine::{Command, Input, Resumption, decide};
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FixBudget, PlanChanges, RunConfig,
-    TaskId, Timestamp,
+    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FixBudget, PickedTask, PlanChanges,
+    RunConfig, TaskId, TaskKey, Timestamp, Verdict,
 };
 
-use crate::script::{Run, choice, failed, picked, task};
+use crate::script::{Run, choice, failed, picked, signalled, task};
 
 /// A run that heals, in which task 1.1 has failed.
 fn with_a_failure() -> Run {
@@ -54,6 +54,47 @@ fn a_task_that_was_removed_before_its_fix_was_inserted_is_left() {
     assert!(run.is_reading_the_plan());
 }
 
+/// A task of a list without ids, at a position of it.
+fn numbered(position: &str) -> PickedTask {
+    let key = TaskKey {
+        title: "Write the page".to_owned(),
+        ..task(position)
+    };
+    PickedTask {
+        root: key.clone(),
+        task: key,
+        has_fixes: true,
+        ..picked(position, 0)
+    }
+}
+
+#[test]
+fn a_task_that_failed_under_another_number_is_not_done_by_its_verify_alone() {
+    let mut run = Run::start_with(
+        RunConfig {
+            recovery: true,
+            ..RunConfig::default()
+        },
+        vec![],
+    );
+    let red = || Verdict::Red {
+        error: "exit 1".to_owned(),
+    };
+    run.pick(numbered("2"));
+    run.attempt_ends(signalled());
+    run.verified(red());
+    run.verified(red());
+    run.budget_is(budget());
+    run.tell(&Input::Inserted { seq: run.seq() });
+    // Someone adds a row above; the agent fails; the row is removed again.
+    run.pick(numbered("3"));
+    run.attempt_ends(failed());
+    run.budget_is(budget());
+    run.tell(&Input::Inserted { seq: run.seq() });
+    run.pick(numbered("2"));
+    assert_eq!(run.attempt().task.task, numbered("2").task);
+}
+
 /// The agent ticked another row, then its attempt was cut off; meanwhile a person said this of
 /// its task.
 fn resumed_with_a_claim(what: ChoiceKind) -> Run {
@@ -62,6 +103,7 @@ fn resumed_with_a_claim(what: ChoiceKind) -> Run {
     let claim = Claim {
         task: task("1.2"),
         verify: vec![],
+        is_red: false,
     };
     let left = AttemptReport {
         class: AttemptClass::Interrupted,

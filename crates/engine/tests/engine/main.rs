@@ -5,6 +5,7 @@ mod asking;
 mod budgets;
 mod choices;
 mod ends;
+mod final_check;
 mod gone;
 mod misbehaving;
 mod older_versions;

@@ -157,7 +157,7 @@ fn one_that_is_rate_limited_until_a_time_in_the_past_is_waited_for_with_patience
 }
 
 #[test]
-fn rows_that_are_added_do_not_raise_a_limit_that_nobody_has_set() {
+fn added_rows_do_not_raise_the_default_limit() {
     let mut run = Run::start_with(config(true), vec![]);
     run.pick(picked("1.1", 0));
     assert_eq!(run.state.iteration_limit(), 100);

@@ -10,7 +10,7 @@ use regreen_model::{
 
 pub(crate) fn task(id: &str) -> TaskKey {
     let Some(id) = TaskId::parse(id) else {
-        panic!("{id} is no id")
+        panic!("{id} is not an id")
     };
     TaskKey {
         title: format!("Task {id}"),
@@ -35,6 +35,7 @@ pub(crate) fn picked(id: &str, index: u32) -> PickedTask {
         index,
         total: 3,
         is_verify: false,
+        is_red: false,
         is_group: false,
         verify: vec![],
         commit: Some("feat: it".to_owned()),
@@ -82,6 +83,7 @@ impl Run {
             config: Box::new(config),
             choices,
             after_limit: false,
+            lost: Vec::new(),
         });
         run
     }
@@ -117,7 +119,7 @@ impl Run {
         }
     }
 
-    /// Somebody removed the task.
+    /// Someone removed the task.
     pub(crate) fn gone(&mut self) {
         self.tell(&Input::Gone { seq: self.seq });
     }
@@ -151,6 +153,15 @@ impl Run {
             event["event"].as_str().unwrap_or_default().to_owned()
         };
         self.last.events.iter().map(name).collect()
+    }
+
+    /// The event of this name that the last thing told has led to.
+    pub(crate) fn last_event(&self, name: &str) -> serde_json::Value {
+        let events = self.last.events.iter();
+        let mut events = events.map(|event| serde_json::to_value(event).unwrap_or_default());
+        events
+            .find(|event| event["event"] == name)
+            .unwrap_or_default()
     }
 
     pub(crate) fn pick(&mut self, picked: PickedTask) {
@@ -221,7 +232,7 @@ impl Run {
         self.recorded();
     }
 
-    /// Somebody stops the run, and what was being done is cut short.
+    /// Someone stops the run, which ends the running attempt.
     pub(crate) fn stop(&mut self) {
         let signal = StopSignal::Interrupt;
         self.tell(&Input::Stop { signal });

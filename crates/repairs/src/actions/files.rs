@@ -1,6 +1,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use regreen_workspace::RelPath;
 use rustix::fs::{Mode, fchmod};
@@ -132,9 +133,14 @@ pub(super) fn move_aside(context: &RepairContext<'_>, path: &RelPath) -> Result<
 }
 
 pub(crate) fn set_aside(context: &RepairContext<'_>, path: &RelPath) -> io::Result<()> {
-    let (folder, name) = Folder::of(context.root, path)?;
+    set_aside_in(context.root, path)
+}
+
+/// Moves a file of this workspace to `.regreen/removed/`.
+pub(crate) fn set_aside_in(root: &Path, path: &RelPath) -> io::Result<()> {
+    let (folder, name) = Folder::of(root, path)?;
     let before = folder.stat(&name)?;
-    let kept = free_place(context)?;
+    let kept = free_place(root)?;
     folder.rename(&name, &kept, &name)?;
     let after = kept.stat(&name)?;
     if (before.st_dev, before.st_ino) == (after.st_dev, after.st_ino) {
@@ -144,8 +150,8 @@ pub(crate) fn set_aside(context: &RepairContext<'_>, path: &RelPath) -> io::Resu
     Err(io::Error::other("something else was put in its place"))
 }
 
-fn free_place(context: &RepairContext<'_>) -> io::Result<Folder> {
-    let root = Folder::open(context.root)?;
+fn free_place(root: &Path) -> io::Result<Folder> {
+    let root = Folder::open(root)?;
     let removed = root
         .enter_or_make(OsStr::new(".regreen"))?
         .enter_or_make(OsStr::new(ASIDE))?;

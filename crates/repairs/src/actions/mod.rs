@@ -10,7 +10,7 @@ use regreen_supervisor::process_info;
 use crate::context::RepairContext;
 use crate::plan::{Action, RepairPlan, ToolRunner};
 
-pub(crate) use files::set_aside;
+pub(crate) use files::{set_aside, set_aside_in};
 
 /// Executes an action and checks the result; undoes it if it did not help. The error says why.
 pub(crate) fn execute(

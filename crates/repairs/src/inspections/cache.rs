@@ -3,7 +3,7 @@ use std::io::Read;
 use std::path::Path;
 
 use regreen_model::{Failure, FailureKind, RepairAction};
-use regreen_workspace::{PathStatus, RelPath, path_status};
+use regreen_workspace::{MAX_FILE, PathStatus, RelPath, open_file, path_status, read_file};
 
 use crate::context::RepairContext;
 use crate::failure_text;
@@ -91,7 +91,7 @@ fn spoilt_file(context: &RepairContext<'_>, failure: &Failure) -> Option<RelPath
 /// Returns whether a file may be corrupt; files in a known format must be.
 fn is_spoilt(path: &Path) -> bool {
     let is_json = path.extension().is_some_and(|ending| ending == "json");
-    match fs::read(path) {
+    match read_file(path, MAX_FILE) {
         Ok(bytes) if is_json => serde_json::from_slice::<serde_json::Value>(&bytes).is_err(),
         Ok(_) => true,
         Err(_) => false,
@@ -118,7 +118,7 @@ fn has_tag(folder: &Path) -> bool {
     let is_file = tag.symlink_metadata().is_ok_and(|stat| stat.is_file());
     let mut start = Vec::new();
     let read =
-        fs::File::open(&tag).map(|file| file.take(SIGNATURE.len() as u64).read_to_end(&mut start));
+        open_file(&tag).map(|file| file.take(SIGNATURE.len() as u64).read_to_end(&mut start));
     is_file && read.is_ok() && start == SIGNATURE
 }
 

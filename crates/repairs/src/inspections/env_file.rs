@@ -1,7 +1,5 @@
-use std::fs;
-
 use regreen_model::{Failure, FailureKind, RepairAction};
-use regreen_workspace::{PathStatus, RelPath, path_status};
+use regreen_workspace::{MAX_FILE, PathStatus, RelPath, path_status, read_text_file};
 
 use crate::context::RepairContext;
 use crate::failure_text;
@@ -41,7 +39,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         });
     }
     let example = example_of(context, &wanted)?;
-    let text = fs::read_to_string(example.under(context.root)).ok()?;
+    let text = read_text_file(&example.under(context.root), MAX_FILE).ok()?;
     let does = format!("copy {example} to {wanted}");
     let recorded = RepairAction::CopyFile {
         args: vec![example.to_string(), wanted.to_string()],

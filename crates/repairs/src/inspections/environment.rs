@@ -23,14 +23,15 @@ pub(super) fn inspect_path(context: &RepairContext<'_>, failure: &Failure) -> Op
     if let VenvSearch::Venv(venv) = venv::find(context) {
         let environment = venv.environment(context);
         if is_program(context, &venv.bin(context).join(command)) && !environment.is_empty() {
-            return Some(Proposal::Allowed(use_venv(&venv, environment)));
+            let plan = use_venv(&venv, environment);
+            return Some(allowed_unless_new(context, &venv.bin_name(), command, plan));
         }
     }
     let folder = FOLDERS
         .iter()
         .find(|folder| is_program(context, &context.root.join(folder).join(command)))?;
-    let full = context.root.join(folder);
-    if std::env::split_paths(context.current_path()).any(|other| other == full) {
+    let known = [context.root.join(folder), context.launchers_of(folder)];
+    if std::env::split_paths(context.current_path()).any(|other| known.contains(&other)) {
         return None;
     }
     let recorded = RepairAction::SetEnv {
@@ -41,9 +42,22 @@ pub(super) fn inspect_path(context: &RepairContext<'_>, failure: &Failure) -> Op
         format!("put {folder} first in PATH"),
         Action::Environment,
     );
-    Some(Proposal::Allowed(
-        plan.with_environment(venv::first_in_path(context, &full)),
-    ))
+    let plan = plan.with_environment(venv::first_in_path(context, folder));
+    Some(allowed_unless_new(context, folder, command, plan))
+}
+
+/// Allows to use a program, or lets a person decide: it would judge the agent's work, and may be
+/// the agent's.
+fn allowed_unless_new(
+    context: &RepairContext<'_>,
+    folder: &str,
+    command: &str,
+    plan: RepairPlan,
+) -> Proposal {
+    let is_known = context.programs.has(context.root, folder, command);
+    let doubt =
+        (!is_known).then(|| format!("{folder}/{command} was created or changed during the run"));
+    Proposal::allowed_unless_doubtful(doubt, (folder, command), plan)
 }
 
 /// Returns whether this is a program of the workspace, and not a link out of it. (A virtual

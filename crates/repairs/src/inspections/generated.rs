@@ -176,12 +176,14 @@ fn doubt(context: &RepairContext<'_>, declaration: &DeclaredTarget<'_>) -> Optio
         return Some(format!("its recipe contains `{}`", word.trim()));
     }
     let mut scripts = all.iter().flat_map(|target| &target.scripts);
-    let other = scripts.find(|script| {
-        let script = beside(path, script);
-        !script.is_some_and(|script| context.manifests.is_unchanged(context.root, &script))
+    let other = scripts.find_map(|script| match beside(path, script) {
+        Some(script) if context.manifests.has(&script) => {
+            context.manifests.changed_import(context.root, &script)
+        }
+        _ => Some(script.clone()),
     });
     if let Some(script) = other {
-        return Some(changed(script));
+        return Some(changed(&script));
     }
     (declaration.file.kind == FileKind::PackageJson)
         .then(|| steered(context, path, &all))

@@ -1,24 +1,18 @@
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::time::Duration;
 
 use regreen_model::{Failure, FailureKind, RepairAction};
-use regreen_supervisor::{
-    Holders, ProcessInfo, holders_of_file, list_processes, process_exists, process_info,
-};
+use regreen_supervisor::{Holders, ProcessInfo, holders_of_file, process_exists, process_info};
 use regreen_workspace::{PathStatus, RelPath, path_status};
 use rustix::process::geteuid;
 
 use super::own_processes;
 use crate::context::RepairContext;
 use crate::failure_text;
+use crate::git_lock::LockOwner;
 use crate::inspect::Proposal;
 use crate::package_names::is_listed;
 use crate::plan::{Action, RepairPlan};
-
-/// A newer lock of git may belong to a process that is not visible here.
-const OLD_ENOUGH: Duration = Duration::from_secs(10 * 60);
 
 /// Files with the suffix `.lock` that lock nothing.
 const NO_LOCKS: &str = "\
@@ -100,6 +94,9 @@ fn propose(context: &RepairContext<'_>, place: &RelPath) -> Proposal {
     if let Some(why) = not_a_lock(place, &stat) {
         return Proposal::refused(format!("{place} {why}"));
     }
+    if place.is_within(".git") {
+        return of_git(context, place, &stat);
+    }
     match holders_of_file(stat.dev(), stat.ino(), context.now) {
         Holders::Unknown => return ask(place, "cannot inspect every process"),
         Holders::Known(holders) => {
@@ -107,9 +104,6 @@ fn propose(context: &RepairContext<'_>, place: &RelPath) -> Proposal {
                 return Proposal::refused(format!("{} has {place} open", described(holder)));
             }
         }
-    }
-    if place.is_within(".git") {
-        return of_git(context, place, &stat);
     }
     if let Some(why) = tracked(context, place) {
         return why;
@@ -161,41 +155,12 @@ fn not_a_lock(place: &RelPath, stat: &Metadata) -> Option<&'static str> {
     }
 }
 
-/// Git's locks do not name their owner: a stale one is old, not open, and no git process runs
-/// here.
 fn of_git(context: &RepairContext<'_>, place: &RelPath, stat: &Metadata) -> Proposal {
-    let processes = list_processes(context.now);
-    if let Some(git) = processes
-        .iter()
-        .find(|process| is_git_here(context.root, process))
-    {
-        return Proposal::refused(format!("{} is running in this repository", described(git)));
+    match LockOwner::find(context.root, stat, None, context.now) {
+        LockOwner::Dead => Proposal::Allowed(removal(place)),
+        LockOwner::Alive(who) => Proposal::refused(format!("{place}: {who}")),
+        LockOwner::Unknown(why) => ask(place, why),
     }
-    let age = stat
-        .modified()
-        .ok()
-        .and_then(|written| context.now.duration_since(written).ok());
-    if processes.is_empty() || age.is_none_or(|age| age < OLD_ENOUGH) {
-        return ask(
-            place,
-            "it is recent: its owner may not be visible from here",
-        );
-    }
-    Proposal::Allowed(removal(place))
-}
-
-fn is_git_here(root: &Path, process: &ProcessInfo) -> bool {
-    let program = process.argv.first().map_or("", String::as_str);
-    let name = program.rsplit('/').next().unwrap_or_default();
-    let is_here = process
-        .folder
-        .as_deref()
-        .is_some_and(|folder| folder.starts_with(root));
-    let is_named = process
-        .argv
-        .iter()
-        .any(|word| Path::new(word).starts_with(root));
-    !process.is_zombie && name.starts_with("git") && (is_here || is_named)
 }
 
 /// Handles a lock that names its owner.
@@ -266,7 +231,7 @@ pub(super) fn ending(process: &ProcessInfo) -> RepairPlan {
 }
 
 /// Describes a process: `process 4711 (python3 -m http.server)`.
-pub(super) fn described(process: &ProcessInfo) -> String {
+pub(crate) fn described(process: &ProcessInfo) -> String {
     let command: String = process
         .argv
         .join(" ")

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use regreen_model::{Failure, FailureKind, RepairAction};
 use regreen_workspace::RelPath;
 
+use super::registries::Registries;
 use crate::context::RepairContext;
 use crate::failure_text;
 use crate::folder::is_in_place;
 use crate::inspect::{Proposal, changed_during_run};
-use crate::manifests::FileKind;
+use crate::manifests::{FileKind, ManifestSnapshot};
 use crate::package_names;
 use crate::plan::{Action, Check, RepairPlan, ToolCall, ToolRun};
 
@@ -127,7 +128,16 @@ pub(super) fn refuse_unknown(
 const CARGO_UPDATE: ToolCommand<'_> = ToolCommand::new("cargo update --workspace --offline");
 const CARGO_FETCH: ToolCommand<'_> = ToolCommand::new("cargo fetch --locked");
 /// Files besides the manifests that influence cargo.
-const CARGO_SETTINGS: [&str; 3] = ["Cargo.lock", ".cargo/config.toml", ".cargo/config"];
+const CARGO_SETTINGS: [&str; 5] = [
+    "Cargo.lock",
+    ".cargo/config.toml",
+    ".cargo/config",
+    "rust-toolchain.toml",
+    "rust-toolchain",
+];
+
+/// Files that choose the cargo that runs.
+const TOOLCHAINS: [&str; 2] = ["rust-toolchain.toml", "rust-toolchain"];
 
 /// Handles an outdated Cargo.lock, or crates that were not fetched yet.
 pub(super) fn inspect_cargo(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
@@ -156,6 +166,9 @@ fn update_lock(context: &RepairContext<'_>, failure: &Failure) -> Proposal {
     let stat = lock.under(context.root).symlink_metadata();
     if !stat.is_ok_and(|stat| stat.is_file()) || !context.manifests.has(&lock.to_string()) {
         return Proposal::refused(format!("{lock} did not exist when the run started"));
+    }
+    if let Some(file) = context.manifests.first_changed(context.root, TOOLCHAINS) {
+        return Proposal::changed(file);
     }
     let run = ToolRun {
         check: Check::OwnEntriesOnly(lock.clone()),
@@ -201,8 +214,24 @@ fn fetch_crates(context: &RepairContext<'_>, name: &str) -> Proposal {
     }
     match manifests.first_changed(context.root, CARGO_SETTINGS) {
         Some(file) => Proposal::changed(file),
-        None => Proposal::Allowed(plan),
+        None => Proposal::allowed_unless(cargo_doubt(context), plan),
     }
+}
+
+/// Returns why a person should decide: a manifest, the lock file or a setting names another
+/// source than the default registry, or a toolchain of its own.
+fn cargo_doubt(context: &RepairContext<'_>) -> Option<String> {
+    let manifests = context.manifests;
+    let same = ManifestSnapshot::names_the_same;
+    if let Some(path) = manifests.changed(context.root, &[FileKind::CargoToml], same) {
+        return Some(changed_during_run(path));
+    }
+    let cargo_tomls = manifests.of_kind(FileKind::CargoToml);
+    let mut files = cargo_tomls.map(|(path, _)| path).chain(CARGO_SETTINGS);
+    files.find_map(|path| {
+        let source = manifests.file(path)?.content.elsewhere.first()?;
+        Some(format!("{path} names a source of its own ({source})"))
+    })
 }
 
 fn add_crate(context: &RepairContext<'_>, name: &str) -> Proposal {
@@ -267,10 +296,20 @@ pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Opti
     let does = format!("download the modules in {path}");
     let plan = GO_DOWNLOAD.plan(context, Path::new(folder), does, run)?;
     let is_changed = !context.manifests.is_unchanged(context.root, path);
-    let doubt = is_changed.then(|| changed_during_run(path)).or_else(|| {
-        let source = file.content.elsewhere.first()?;
-        Some(format!("{path} fetches from another source ({source})"))
-    });
+    let doubt = is_changed
+        .then(|| path.to_owned())
+        .or_else(|| {
+            context
+                .manifests
+                .first_changed(context.root, ["go.work", &sum])
+        })
+        .map(changed_during_run)
+        .or_else(|| {
+            let work = context.manifests.file("go.work");
+            let mut files = [Some(file), work].into_iter().flatten();
+            let source = files.find_map(|file| file.content.elsewhere.first())?;
+            Some(format!("{path} fetches from another source ({source})"))
+        });
     Some(Proposal::allowed_unless(doubt, plan))
 }
 
@@ -281,6 +320,7 @@ struct VendorManager {
     lock: &'static str,
     folder: &'static str,
     check: Option<&'static str>,
+    registries: Registries,
 }
 
 const BUNDLER: VendorManager = VendorManager {
@@ -290,6 +330,7 @@ const BUNDLER: VendorManager = VendorManager {
     lock: "Gemfile.lock",
     folder: "vendor/bundle",
     check: None,
+    registries: Registries::Ruby,
 };
 
 const COMPOSER: VendorManager = VendorManager {
@@ -298,6 +339,7 @@ const COMPOSER: VendorManager = VendorManager {
     lock: "composer.lock",
     folder: "vendor",
     check: Some("vendor/autoload.php"),
+    registries: Registries::Php,
 };
 
 /// Handles missing packages of Bundler or Composer.
@@ -322,9 +364,10 @@ fn vendor(context: &RepairContext<'_>, manager: &VendorManager) -> Option<Propos
         lock,
         folder,
         check,
+        registries,
     } = *manager;
     let (root, manifests) = (context.root, context.manifests);
-    let declared = manifests.file(manifest)?;
+    manifests.file(manifest)?;
     let is_new = root.join(folder).symlink_metadata().is_err();
     let run = ToolRun {
         writes_to: paths([folder]),
@@ -351,8 +394,8 @@ fn vendor(context: &RepairContext<'_>, manager: &VendorManager) -> Option<Propos
     };
     let doubt = if manifests.has(lock) {
         changed().map(changed_during_run).or_else(|| {
-            let source = declared.content.elsewhere.first()?;
-            Some(format!("{manifest} fetches from another source ({source})"))
+            let mut files = [manifest, lock, ".bundle/config"].into_iter();
+            files.find_map(|file| registries.doubt(context, file))
         })
     } else {
         Some(format!(

@@ -14,6 +14,7 @@ mod port;
 mod project_setup;
 mod python;
 mod python_source;
+mod registries;
 mod scripts;
 mod venv;
 
@@ -22,6 +23,7 @@ use regreen_model::{Failure, FailureKind, RepairAction};
 use crate::context::RepairContext;
 use crate::inspect::Proposal;
 
+pub(crate) use lock::described;
 pub(crate) use scripts::{crlf_script, why_not_executable};
 
 type Inspect = fn(&RepairContext<'_>, &Failure) -> Option<Proposal>;

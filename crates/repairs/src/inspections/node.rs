@@ -7,6 +7,7 @@ use regreen_workspace::RelPath;
 
 use super::managers::{ToolCommand, paths, refuse_unknown};
 use super::python_source::similar_well_known;
+use super::registries::Registries;
 use super::venv::first_in_path;
 use crate::context::RepairContext;
 use crate::failure_text;
@@ -137,7 +138,7 @@ fn propose(context: &RepairContext<'_>, failure: &Failure, name: &str) -> Propos
         return Proposal::refused(format!("{name} is already installed"));
     }
     let environment = if is_command && !context.runs("npm ") && !context.runs("npx ") {
-        first_in_path(context, &context.root.join(&modules).join(".bin"))
+        first_in_path(context, &home.file("node_modules/.bin"))
     } else {
         Vec::new()
     };
@@ -279,6 +280,10 @@ fn doubt(context: &RepairContext<'_>, home: &PackageHome<'_>, name: &str) -> Opt
         return Some(format!(
             "package-lock.json does not include {name}; it would have to be rewritten"
         ));
+    }
+    let lock = home.manager.map(|manager| home.file(manager.lock));
+    if let Some(doubt) = lock.and_then(|lock| Registries::Node.doubt(context, &lock)) {
+        return Some(doubt);
     }
     let other_source = |path: &str| manifests.file(path)?.content.elsewhere.first();
     for setting in SETTINGS.map(|name| home.file(name)) {

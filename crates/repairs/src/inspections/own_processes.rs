@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use regreen_supervisor::ProcessInfo;
 
@@ -16,43 +16,17 @@ const MAX_ENTRIES: usize = 5000;
 /// A larger file is not a pid file.
 const MAX_SIZE: u64 = 4096;
 
-/// Returns whether a process is proven to be a leftover of this workspace's own runs. Either it
-/// carries our marker; or it belongs to this user, runs in the workspace, is named by a pid
-/// file there that is not older than itself, and has a command line that the task itself runs.
+/// Returns whether a process is a leftover of this workspace's own runs: only our marker in its
+/// environment proves that. A server that a person started may have the same command line, and
+/// a pid file may name it.
 pub(super) fn is_ours(context: &RepairContext<'_>, process: &ProcessInfo) -> bool {
     let is_self = u32::try_from(process.pid).ok() == Some(std::process::id());
     if is_self || process.is_zombie || !process.is_of_this_user {
         return false;
     }
-    let marker = context.marker.filter(|prefix| !prefix.is_empty());
-    let is_marked = marker.is_some_and(|prefix| {
-        process
-            .marker
-            .as_deref()
-            .is_some_and(|marker| marker.starts_with(prefix))
-    });
-    is_marked
-        || (works_here(context, process)
-            && has_pid_file(context, process)
-            && is_run_by_task(context, &process.argv))
-}
-
-fn works_here(context: &RepairContext<'_>, process: &ProcessInfo) -> bool {
-    process
-        .folder
-        .as_deref()
-        .is_some_and(|folder| folder.starts_with(context.root))
-}
-
-fn has_pid_file(context: &RepairContext<'_>, process: &ProcessInfo) -> bool {
-    let not_older = |written: SystemTime| written + TOLERANCE >= process.started;
-    let files = pid_files(context.root).into_iter();
-    let mut naming = files.filter(|path| pid_in(path) == Some(process.pid));
-    naming.any(|path| {
-        path.metadata()
-            .and_then(|stat| stat.modified())
-            .is_ok_and(not_older)
-    })
+    let prefix = context.marker.filter(|prefix| !prefix.is_empty());
+    let marker = process.marker.as_deref();
+    prefix.is_some_and(|prefix| marker.is_some_and(|marker| marker.starts_with(prefix)))
 }
 
 /// Finds the files of the workspace that are named like pid files.
@@ -124,101 +98,9 @@ pub(super) fn highest_pid() -> Option<i32> {
     text.trim().parse().ok()
 }
 
-/// Returns whether the task runs a command line: itself, or in a script of the workspace that
-/// it starts.
-fn is_run_by_task(context: &RepairContext<'_>, argv: &[String]) -> bool {
-    let scripts = context
-        .commands
-        .iter()
-        .flat_map(|command| crate::failure_text::words(command));
-    let texts = scripts
-        .filter_map(|word| context.locate(word))
-        .filter_map(|place| script(&place.under(context.root)));
-    let texts: Vec<String> = context.commands.iter().cloned().chain(texts).collect();
-    let mut commands = texts.iter().flat_map(|text| simple_commands(text));
-    commands.any(|command| is_same(&command, argv))
-}
-
-fn script(path: &Path) -> Option<String> {
-    let is_small = path
-        .metadata()
-        .ok()
-        .filter(|stat| stat.is_file() && stat.len() <= 64 * 1024);
-    let text = is_small.and_then(|_| fs::read_to_string(path).ok())?;
-    let is_shell = text.starts_with("#!") || path.extension().is_some_and(|ending| ending == "sh");
-    is_shell.then_some(text)
-}
-
-/// Words that precede a command.
-const STARTERS: [&str; 7] = ["exec", "nohup", "setsid", "env", "time", "command", "then"];
-
-/// Splits a shell script into its commands, without redirections and assignments.
-fn simple_commands(text: &str) -> Vec<Vec<String>> {
-    let parts = text.split(['\n', ';', '|', '&', '(', ')', '{', '}']);
-    let commands = parts.filter_map(|part| {
-        let plain = part.split(['<', '>']).next().unwrap_or_default();
-        let words = shell_words::split(plain).ok()?;
-        let is_before = |word: &String| STARTERS.contains(&word.as_str()) || is_assignment(word);
-        let command: Vec<String> = words.into_iter().skip_while(is_before).collect();
-        (command.len() >= 2).then_some(command)
-    });
-    commands.collect()
-}
-
-fn is_assignment(word: &str) -> bool {
-    let name = word.split_once('=').map(|(name, _)| name);
-    name.is_some_and(|name| {
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    })
-}
-
-/// Returns whether program and arguments match. A script also matches if an interpreter runs
-/// it.
-fn is_same(command: &[String], argv: &[String]) -> bool {
-    let (Some((program, args)), Some((running, with))) =
-        (command.split_first(), argv.split_first())
-    else {
-        return false;
-    };
-    let is_it = is_same_program(program, running) && are_same(args, with);
-    is_it || (program.contains('/') && are_same(command, with))
-}
-
-/// Programs whose name may end in a version.
-const VERSIONED: [&str; 6] = ["python", "node", "ruby", "perl", "php", "lua"];
-
-/// Compares names of programs: `python3` may be `/usr/bin/python3.11`.
-fn is_same_program(program: &str, running: &str) -> bool {
-    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-    let (program, running) = (name(program), name(running));
-    let bare = |name: &str| {
-        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        VERSIONED.iter().find(|known| **known == bare).copied()
-    };
-    let is_versioned = bare(&program).is_some() && bare(&program) == bare(&running);
-    !program.is_empty() && (program == running || is_versioned)
-}
-
-/// Compares words; a variable matches any word, but at least one word must match literally.
-fn are_same(words: &[String], with: &[String]) -> bool {
-    let is_variable = |word: &str| word.starts_with('$');
-    let same = words
-        .iter()
-        .zip(with)
-        .all(|(word, arg)| is_variable(word) || word == arg);
-    same && words.len() == with.len() && words.iter().any(|word| !is_variable(word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn same(text: &str, argv: &[&str]) -> bool {
-        let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-        simple_commands(text)
-            .iter()
-            .any(|command| is_same(command, &argv))
-    }
 
     #[test]
     fn a_pid_file_contains_only_a_pid() {
@@ -239,28 +121,5 @@ mod tests {
         }
         assert!(is_pid_name("server.pid") && is_pid_name("pidfile"));
         assert!(!is_pid_name("rapid") && !is_pid_name("pid.txt"));
-    }
-
-    #[test]
-    fn a_command_line_matches_by_program_and_arguments() {
-        assert!(same(
-            "python3 -m http.server 8000 &",
-            &["/usr/bin/python3.11", "-m", "http.server", "8000"]
-        ));
-        assert!(same(
-            "PORT=1 exec node srv.js >log 2>&1",
-            &["node", "srv.js"]
-        ));
-        assert!(same(
-            "python3 srv.py \"$PORT\" & echo $! > pid",
-            &["python3", "srv.py", "8000"]
-        ));
-        assert!(same("./serve.sh 80", &["/bin/sh", "./serve.sh", "80"]));
-        assert!(!same("bash svc.sh", &["sleep", "300"]));
-        assert!(!same("python3 srv.py 8000", &["python3", "srv.py", "8001"]));
-        assert!(!same("python3 srv.py", &["python3", "-c", "srv.py"]));
-        assert!(!same("$CMD $ARG", &["sleep", "300"]));
-        assert!(!same("sleep", &["sleep"]));
-        assert!(!same("./server1 a", &["./server2", "a"]));
     }
 }

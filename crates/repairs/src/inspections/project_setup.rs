@@ -69,9 +69,9 @@ fn by_program(context: &RepairContext<'_>) -> Option<Proposal> {
     let (file, argv) = PROGRAMS
         .iter()
         .find(|(file, _)| context.manifests.has(file))?;
-    let python = match venv::find(context) {
-        VenvSearch::Venv(venv) => venv.python(context),
-        _ => context.tool("python3")?,
+    let (python, stranger) = match venv::find(context) {
+        VenvSearch::Venv(venv) => (venv.python(context), venv.doubt(context)),
+        _ => (context.tool("python3")?, None),
     };
     let args = argv.iter().skip(1).map(OsString::from);
     let run = ToolRun {
@@ -89,7 +89,7 @@ fn by_program(context: &RepairContext<'_>) -> Option<Proposal> {
         Action::RunTools(run),
     );
     let is_changed = !context.manifests.is_unchanged(context.root, file);
-    let doubt = is_changed.then(|| changed_during_run(file));
+    let doubt = is_changed.then(|| changed_during_run(file)).or(stranger);
     Some(Proposal::allowed_unless(doubt, plan))
 }
 

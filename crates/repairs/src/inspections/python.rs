@@ -5,11 +5,12 @@ use regreen_model::{Failure, FailureKind, RepairAction};
 use regreen_workspace::RelPath;
 
 use super::managers::{ToolCommand, paths, refuse_unknown};
-use super::python_source::{self, InstallSource, changed_project};
+use super::python_source::{self, InstallSource, changed_build, changed_project};
+use super::registries::Registries;
 use super::venv::{self, Venv, VenvSearch};
 use crate::context::RepairContext;
 use crate::failure_text;
-use crate::inspect::Proposal;
+use crate::inspect::{Proposal, changed_during_run};
 use crate::manifests::{FileKind, ManifestSnapshot};
 use crate::package_names;
 use crate::plan::ToolCall;
@@ -117,16 +118,18 @@ fn own_module(context: &RepairContext<'_>, module: &str) -> Option<Proposal> {
             } else {
                 format!("./{folder}")
             };
-            let source =
-                InstallSource {
-                    package: top.to_owned(),
-                    file: path.clone(),
-                    args: vec!["-e".to_owned(), place],
-                    alone: None,
-                    doubt: file.content.elsewhere.first().map(|place| {
-                        format!("{path} fetches from outside the usual index ({place})")
-                    }),
-                };
+            let source = InstallSource {
+                package: top.to_owned(),
+                file: path.clone(),
+                args: vec!["-e".to_owned(), place],
+                alone: None,
+                doubt: file
+                    .content
+                    .elsewhere
+                    .first()
+                    .map(|place| format!("{path} fetches from outside the usual index ({place})"))
+                    .or_else(|| changed_build(context, &folder).map(changed_during_run)),
+            };
             let wanted = MissingPackage {
                 package: None,
                 module: Some(top),
@@ -187,7 +190,10 @@ fn into_venv(
         VenvSearch::Venv(venv) if top.is_some_and(|top| venv.has_module(context, top)) => {
             already_there(context, &venv, source)
         }
-        VenvSearch::Venv(venv) => Proposal::Allowed(install(context, wanted, source, &venv)),
+        VenvSearch::Venv(venv) => {
+            let plan = install(context, wanted, source, &venv);
+            venv.allowed(context, plan)
+        }
     }
 }
 
@@ -200,7 +206,7 @@ fn already_there(context: &RepairContext<'_>, venv: &Venv, source: &InstallSourc
             source.package, venv.name
         ));
     }
-    Proposal::Allowed(use_venv(venv, environment))
+    venv.allowed(context, use_venv(venv, environment))
 }
 
 pub(super) fn use_venv(venv: &Venv, environment: Vec<(String, String)>) -> RepairPlan {
@@ -371,9 +377,15 @@ fn managed(context: &RepairContext<'_>, source: &InstallSource) -> Option<Propos
     let changed = manifests
         .changed(root, &READ_BY_MANAGERS, ManifestSnapshot::is_as_it_was)
         .or_else(|| manifests.first_changed(root, SETTINGS.split(' ')));
+    let steering = SETTINGS
+        .split(' ')
+        .chain([*lock, "pyproject.toml", "Pipfile"]);
+    let mut doubts = steering.filter_map(|file| Registries::Python.doubt(context, file));
     Some(match changed {
         Some(file) => Proposal::changed(file),
-        None => Proposal::Allowed(plan.with_environment(command.environment())),
+        None => {
+            Proposal::allowed_unless(doubts.next(), plan.with_environment(command.environment()))
+        }
     })
 }
 
@@ -384,7 +396,7 @@ fn externally_managed(context: &RepairContext<'_>) -> Proposal {
         VenvSearch::Unsafe(why) => Proposal::refused(why),
         VenvSearch::Venv(venv) => match venv.environment(context) {
             set if set.is_empty() => Proposal::refused(format!("{} is already used", venv.name)),
-            set => Proposal::Allowed(use_venv(&venv, set)),
+            set => venv.allowed(context, use_venv(&venv, set)),
         },
         VenvSearch::None => match context.tool("python3") {
             None => Proposal::refused("no python3 to create a virtual environment with"),

@@ -1,5 +1,6 @@
 //! Finds the manifest that lists a Python package, and what to install from it.
 
+use super::registries::Registries;
 use crate::context::RepairContext;
 use crate::manifests::{FileKind, ManifestFile, Package};
 use crate::package_names::normalized;
@@ -76,7 +77,40 @@ fn is_unchanged(context: &RepairContext<'_>, path: &str) -> bool {
     let are_same = all
         .iter()
         .all(|path| context.manifests.is_unchanged(context.root, path));
-    are_same && projects.all(|folder| changed_project(context, folder).is_none())
+    are_same
+        && projects.all(|folder| {
+            changed_project(context, folder).is_none() && changed_build(context, folder).is_none()
+        })
+}
+
+/// Files whose code runs when a project is built.
+const BUILD: [&str; 4] = [
+    "pyproject.toml",
+    "setup.py",
+    "hatch_build.py",
+    "pdm_build.py",
+];
+
+/// Returns what has changed since the run started of the code that builds a project: its build
+/// back end, what its scripts import, and all of a package that is not the project itself.
+pub(super) fn changed_build(context: &RepairContext<'_>, folder: &str) -> Option<String> {
+    let (root, manifests) = (context.root, context.manifests);
+    if !folder.is_empty() && !manifests.is_same_folder(root, folder) {
+        return Some(folder.to_owned());
+    }
+    let files = BUILD.map(|name| match folder {
+        "" => name.to_owned(),
+        folder => format!("{folder}/{name}"),
+    });
+    files.iter().find_map(|file| {
+        let changed = manifests.changed_import(root, file);
+        changed.or_else(|| {
+            let mut folders = manifests.file(file)?.content.build_folders.iter();
+            folders
+                .find(|folder| !manifests.is_same_folder(root, folder))
+                .cloned()
+        })
+    })
 }
 
 /// Files that influence how a project is built and installed.
@@ -120,6 +154,19 @@ fn doubt(context: &RepairContext<'_>, path: &str, name: &str) -> Option<String> 
         return Some(format!(
             "{path} fetches from outside the usual index ({place})"
         ));
+    }
+    // A lock file may say that a name is not the one in the index.
+    let locks = [
+        FileKind::PythonLock,
+        FileKind::PipfileLock,
+        FileKind::Pipfile,
+    ];
+    let locks = locks
+        .iter()
+        .flat_map(|kind| context.manifests.of_kind(*kind));
+    let mut locks = locks.filter(|(lock, _)| !path.ends_with(".txt") || *lock == path);
+    if let Some(doubt) = locks.find_map(|(lock, _)| Registries::Python.doubt(context, lock)) {
+        return Some(doubt);
     }
     similar_well_known(name)
         .map(|known| format!("the name {name}, which {path} names, is similar to {known}"))

@@ -3,7 +3,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 
 use regreen_model::{Failure, FailureKind, RepairAction};
-use regreen_workspace::RelPath;
+use regreen_workspace::{MAX_FILE, RelPath, read_text_file};
 use rustix::process::geteuid;
 
 use crate::context::RepairContext;
@@ -213,7 +213,7 @@ pub(crate) fn crlf_script(
 
 /// Returns whether `.gitattributes` asks for CRLF.
 fn wants_crlf(context: &RepairContext<'_>, place: &RelPath) -> bool {
-    let text = std::fs::read_to_string(context.root.join(".gitattributes")).unwrap_or_default();
+    let text = read_text_file(&context.root.join(".gitattributes"), MAX_FILE).unwrap_or_default();
     let path = place.to_string();
     let covers = |pattern: &str| match pattern.strip_prefix('*') {
         Some(ending) => path.ends_with(ending),

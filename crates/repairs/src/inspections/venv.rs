@@ -3,6 +3,8 @@ use std::path::{Path, PathBuf};
 
 use crate::context::RepairContext;
 use crate::folder::locate;
+use crate::inspect::Proposal;
+use crate::plan::RepairPlan;
 
 /// A virtual environment of the project's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,15 +112,36 @@ impl Venv {
             .any(there)
     }
 
+    /// Returns the path of its programs, relative to the root.
+    pub(super) fn bin_name(&self) -> String {
+        format!("{}/bin", self.name)
+    }
+
+    /// Returns why a person should decide about using it: its Python may be the agent's.
+    pub(super) fn doubt(&self, context: &RepairContext<'_>) -> Option<String> {
+        let is_known = context
+            .programs
+            .has(context.root, &self.bin_name(), "python");
+        (!is_known).then(|| format!("{} was created or changed during the run", self.name))
+    }
+
+    /// Allows a plan that uses it, unless its Python is in doubt.
+    pub(super) fn allowed(&self, context: &RepairContext<'_>, plan: RepairPlan) -> Proposal {
+        let doubt = self.doubt(context);
+        Proposal::allowed_unless_doubtful(doubt, (&self.bin_name(), "python"), plan)
+    }
+
     /// Returns the variables that activate it; empty if it is active already, or if the task
     /// names it.
     pub(super) fn environment(&self, context: &RepairContext<'_>) -> Vec<(String, String)> {
-        if context.runs(&format!("{}/bin/", self.name))
+        let bin = self.bin_name();
+        if context.runs(&format!("{bin}/"))
             || is_first_in_path(context, &self.bin(context))
+            || is_first_in_path(context, &context.launchers_of(&bin))
         {
             return Vec::new();
         }
-        let mut environment = first_in_path(context, &self.bin(context));
+        let mut environment = first_in_path(context, &bin);
         let folder = context.root.join(&self.name);
         environment.push(("VIRTUAL_ENV".to_owned(), folder.display().to_string()));
         environment
@@ -132,10 +155,11 @@ pub(super) fn is_first_in_path(context: &RepairContext<'_>, folder: &Path) -> bo
         == Some(folder)
 }
 
-/// Returns PATH with a folder before the others.
-pub(super) fn first_in_path(context: &RepairContext<'_>, folder: &Path) -> Vec<(String, String)> {
-    let rest = std::env::split_paths(context.current_path()).filter(|other| other != folder);
-    let path = std::env::join_paths(std::iter::once(folder.to_owned()).chain(rest));
+/// Returns PATH with the launchers for a folder of programs before everything else.
+pub(super) fn first_in_path(context: &RepairContext<'_>, folder: &str) -> Vec<(String, String)> {
+    let launchers = context.launchers_of(folder);
+    let rest = std::env::split_paths(context.current_path()).filter(|other| *other != launchers);
+    let path = std::env::join_paths(std::iter::once(launchers.clone()).chain(rest));
     let text = path.ok().and_then(|path| path.into_string().ok());
     text.map(|text| ("PATH".to_owned(), text))
         .into_iter()

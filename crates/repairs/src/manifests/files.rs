@@ -1,6 +1,7 @@
 use std::fs;
 use std::path::Path;
 
+use regreen_workspace::{MAX_FILE, read_file};
 use serde::{Deserialize, Serialize};
 
 use crate::package_names::is_listed;
@@ -17,7 +18,7 @@ pub(crate) enum FileKind {
     PythonLock,
     PackageJson,
     NpmLock,
-    /// A lock file that is compared only as a whole.
+    /// A lock file of yarn, pnpm or bun.
     NodeLock,
     /// Settings of a package manager.
     NodeSettings,
@@ -30,6 +31,12 @@ pub(crate) enum FileKind {
     Makefile,
     Justfile,
     Gitmodules,
+    PipfileLock,
+    ComposerLock,
+    /// Settings of cargo, uv and others.
+    ManagerSettings,
+    /// Code that a target or a build runs or loads.
+    Script,
     /// Any other file that must not change.
     Other,
 }
@@ -60,10 +67,13 @@ const BY_NAME: &[(&str, FileKind)] = &[
     ("Cargo.lock", FileKind::CargoLock),
     ("go.mod", FileKind::GoMod),
     ("go.sum", FileKind::Other),
+    ("go.work", FileKind::GoMod),
+    ("rust-toolchain.toml", FileKind::ManagerSettings),
+    ("rust-toolchain", FileKind::ManagerSettings),
     ("Gemfile", FileKind::Gemfile),
     ("Gemfile.lock", FileKind::GemfileLock),
     ("composer.json", FileKind::Composer),
-    ("composer.lock", FileKind::Other),
+    ("composer.lock", FileKind::ComposerLock),
     ("GNUmakefile", FileKind::Makefile),
     ("makefile", FileKind::Makefile),
     ("Makefile", FileKind::Makefile),
@@ -74,15 +84,17 @@ const BY_NAME: &[(&str, FileKind)] = &[
     ("manage.py", FileKind::Other),
     ("alembic.ini", FileKind::Other),
     ("knexfile.js", FileKind::Other),
-    ("Pipfile.lock", FileKind::Other),
-    ("uv.toml", FileKind::Other),
-    ("poetry.toml", FileKind::Other),
-    ("pdm.toml", FileKind::Other),
-    (".pdm.toml", FileKind::Other),
-    ("pip.conf", FileKind::Other),
+    ("Pipfile.lock", FileKind::PipfileLock),
+    ("uv.toml", FileKind::ManagerSettings),
+    ("poetry.toml", FileKind::ManagerSettings),
+    ("pdm.toml", FileKind::ManagerSettings),
+    (".pdm.toml", FileKind::ManagerSettings),
+    ("pip.conf", FileKind::ManagerSettings),
     (".python-version", FileKind::Other),
     ("MANIFEST.in", FileKind::Other),
     (".pnpmfile.mjs", FileKind::NodeSettings),
+    ("hatch_build.py", FileKind::Script),
+    ("pdm_build.py", FileKind::Script),
 ];
 
 /// Folders with manifests of other projects.
@@ -102,7 +114,7 @@ pub(super) fn find(root: &Path) -> Vec<(String, FileKind)> {
         stat.is_ok_and(|stat| stat.is_file())
     };
     let hidden = HIDDEN.iter().copied().filter(is_file);
-    found.extend(hidden.map(|path| (path.to_owned(), FileKind::Other)));
+    found.extend(hidden.map(|path| (path.to_owned(), FileKind::ManagerSettings)));
     found
 }
 
@@ -135,6 +147,42 @@ fn visit(
             found.extend(kind_of(&path, name).map(|kind| (path, kind)));
         }
     }
+}
+
+/// Larger packages inside the workspace are always asked about.
+const MAX_FOLDER_FILES: usize = 3000;
+const MAX_FOLDER_BYTES: u64 = 64 * 1024 * 1024;
+/// What installers and interpreters leave in a package.
+const LEFT_BEHIND: &str = ".git node_modules __pycache__ .venv target .pytest_cache .mypy_cache";
+
+/// Returns a digest of a file, or of all files in a folder; `None` if it does not exist, is too
+/// large, or leads elsewhere.
+pub(super) fn folder_digest(root: &Path, folder: &str) -> Option<String> {
+    let (mut open, mut listed, mut bytes) = (vec![folder.to_owned()], Vec::new(), 0);
+    while let Some(path) = open.pop() {
+        let full = root.join(&path);
+        let stat = full.symlink_metadata().ok()?;
+        if stat.is_dir() {
+            let names = fs::read_dir(&full).ok()?.flatten();
+            let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+            let names =
+                names.filter(|name| !is_listed(LEFT_BEHIND, name) && !name.ends_with(".egg-info"));
+            open.extend(names.map(|name| format!("{path}/{name}")));
+        } else if stat.is_file() {
+            bytes += stat.len();
+            if bytes > MAX_FOLDER_BYTES || listed.len() >= MAX_FOLDER_FILES {
+                return None;
+            }
+            listed.push(format!(
+                "{path} {}",
+                super::digest(&read_file(&full, MAX_FILE).ok()?)
+            ));
+        } else {
+            return None;
+        }
+    }
+    listed.sort();
+    (!listed.is_empty()).then(|| super::digest(listed.join("\n").as_bytes()))
 }
 
 fn is_ours(folder: &str) -> bool {

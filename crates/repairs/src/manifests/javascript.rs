@@ -85,8 +85,10 @@ fn is_elsewhere(version: &str) -> bool {
 pub(super) fn npm_lock(text: &str) -> ManifestContent {
     let mut content = ManifestContent::default();
     let Ok(json) = serde_json::from_str::<Value>(text) else {
+        content.add_elsewhere("unreadable");
         return content;
     };
+    npm_sources(&mut content, &json);
     let packages = json.get("packages").and_then(Value::as_object);
     for (path, package) in packages.into_iter().flatten() {
         let name = path.rsplit_once("node_modules/").map(|(_, name)| name);
@@ -101,6 +103,87 @@ pub(super) fn npm_lock(text: &str) -> ManifestContent {
     content
 }
 
+/// Collects the addresses of all packages, in all versions of the format.
+fn npm_sources(content: &mut ManifestContent, entry: &Value) {
+    let field = |key: &str| entry.get(key).and_then(Value::as_str);
+    let is_link = entry.get("link").and_then(Value::as_bool) == Some(true);
+    match field("resolved") {
+        Some(_) if is_link => content.add_elsewhere("link"),
+        Some(address) => content.add_source(address),
+        // Older versions have the address here.
+        None => field("version")
+            .filter(|version| version.contains([':', '/']))
+            .into_iter()
+            .for_each(|address| content.add_source(address)),
+    }
+    for list in ["packages", "dependencies"] {
+        let entries = entry.get(list).and_then(Value::as_object);
+        for inner in entries.into_iter().flat_map(|entries| entries.values()) {
+            npm_sources(content, inner);
+        }
+    }
+}
+
+/// Words that begin an address of something that is not in a registry.
+const ELSEWHERE: [&str; 13] = [
+    "file:",
+    "link:",
+    "portal:",
+    "exec:",
+    "git:",
+    "git+",
+    "git@",
+    "ssh:",
+    "github:",
+    "gitlab:",
+    "bitbucket:",
+    "gist:",
+    "__archiveUrl",
+];
+
+/// Collects the addresses in a lock file of yarn, pnpm or bun. These formats are read word by
+/// word: what looks like an address is one, wherever it is.
+pub(super) fn text_lock(text: &str) -> ManifestContent {
+    let mut content = ManifestContent::default();
+    // Escapes could hide an address, and a binary file anything.
+    if text.contains(['\\', '\0', char::REPLACEMENT_CHARACTER]) {
+        content.add_elsewhere("unreadable");
+        return content;
+    }
+    let lines = text.lines().map(str::trim);
+    for line in lines.filter(|line| !line.starts_with(['#']) && !line.starts_with("deprecated:")) {
+        let ends = |c: char| c.is_whitespace() || "\"'`,{}[]()<>".contains(c);
+        for word in line.split(ends) {
+            add_word(&mut content, word);
+        }
+    }
+    content
+}
+
+fn add_word(content: &mut ManifestContent, word: &str) {
+    // `pkg@file:./x` and `pkg@npm:1.0`: the address begins after the name.
+    let parts = word.split('@').filter(|part| !part.is_empty());
+    let is_elsewhere = |part: &str| ELSEWHERE.iter().any(|start| part.starts_with(start));
+    let named = parts.clone().find(|part| is_elsewhere(part));
+    let is_patch =
+        parts.clone().any(|part| part.starts_with("patch:")) && !word.contains("builtin");
+    match word.find("://") {
+        Some(_) if word.contains("git+") || word.contains("ssh:") => content.add_elsewhere("git"),
+        // A name may come before the address.
+        Some(at) => {
+            let before = word.get(..at).unwrap_or_default();
+            let scheme = before.rfind(|c: char| !c.is_ascii_alphanumeric());
+            let address = word.get(scheme.map_or(0, |at| at + 1)..);
+            content.add_source(address.unwrap_or_default());
+        }
+        None if is_patch => content.add_elsewhere("patch"),
+        None => named.into_iter().for_each(|_| content.add_elsewhere(word)),
+    }
+    if word.contains("__archiveUrl") || matches!(word, "directory:" | "repo:") {
+        content.add_elsewhere(word);
+    }
+}
+
 /// Reads settings that say where packages come from.
 pub(super) fn settings(text: &str) -> ManifestContent {
     let steers = [
@@ -110,6 +193,12 @@ pub(super) fn settings(text: &str) -> ManifestContent {
         "yarn-path",
         "script-shell",
         "node-options",
+        "plugins",
+        "proxy",
+        "cafile",
+        "strict-ssl",
+        "userconfig",
+        "globalconfig",
     ];
     let lines = text.lines().map(str::trim);
     let said = lines.filter(|line| !line.starts_with(['#', ';']));
@@ -146,6 +235,32 @@ mod tests {
         );
         let names: Vec<&str> = content.packages.iter().map(|p| p.name.as_str()).collect();
         assert_eq!(names, ["ms", "@b/c"]);
-        assert_eq!(npm_lock("not json"), ManifestContent::default());
+        assert_eq!(npm_lock("not json").elsewhere, ["unreadable"]);
+    }
+
+    #[test]
+    fn text_locks_tell_where_packages_come_from() {
+        let yarn = "ms@^2.1.3, ms@2.1.3:\n  version \"2.1.3\"\n  resolved \"https://a.example/ms-2.1.3.tgz#574\"\n";
+        assert_eq!(text_lock(yarn).sources, ["https://a.example"]);
+        let berry = "\"ms@npm:^2.1.3\":\n  version: 2.1.3\n  resolution: \"ms@npm:2.1.3\"\n\"ts@patch:ts@npm%3A5#optional!builtin<compat/ts>\":\n";
+        let pnpm = "packages:\n  '@a/simple-git@3.0.0':\n    resolution: {integrity: sha512-abc==}\n    deprecated: see https://b.example\n";
+        let bun =
+            "{\n  \"packages\": {\n    \"ms\": [\"ms@2.1.3\", \"\", {}, \"sha512-a\"],\n  }\n}\n";
+        for plain in [berry, pnpm, bun] {
+            assert_eq!(text_lock(plain), ManifestContent::default(), "{plain}");
+        }
+        for strange in [
+            "\"x@git+ssh://git@h/x.git\":",
+            "\"x@file:./x\":",
+            "x@link:../x",
+            "resolution: \"x@npm:1::__archiveUrl=https%3A%2F%2Fh\"",
+            "resolution: {directory: vendor/x, type: directory}",
+            "resolution: {commit: abc, repo: x, type: git}",
+            "\"x\": [\"x@github:a/b#c\"]",
+            "\"x@patch:x@npm%3A1#./evil.patch\":",
+            "resolved \"\\x68ttps://h\"",
+        ] {
+            assert!(!text_lock(strange).elsewhere.is_empty(), "{strange}");
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! The manifests of the workspace as they were when the run started.
 
 mod files;
+mod imports;
 mod javascript;
 mod others;
 mod python;
 mod recipe;
 mod shell_reader;
+mod source;
 mod targets;
 
 use std::collections::BTreeMap;
@@ -16,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub(crate) use files::FileKind;
+pub(crate) use source::origin;
 
 /// What the manifests and lock files of the workspace listed when the run started. Read once
 /// per run and kept, so that it does not contain what an agent adds later.
@@ -23,6 +26,12 @@ pub(crate) use files::FileKind;
 pub struct ManifestSnapshot {
     /// By path, relative to the root.
     files: BTreeMap<String, ManifestFile>,
+    /// Whether the sources of packages were read; older versions did not.
+    #[serde(default)]
+    has_sources: bool,
+    /// Digests of packages and build back ends inside the workspace, by folder.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    folders: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +52,12 @@ pub(crate) struct ManifestContent {
     pub(crate) packages: Vec<Package>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) targets: Vec<Target>,
+    /// Files that it may load as code, relative to the root, whether or not they exist.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) imports: Vec<String>,
+    /// Folders with code that builds it, relative to the root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) build_folders: Vec<String>,
     /// Other files that it includes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) includes: Vec<String>,
@@ -60,6 +75,9 @@ pub(crate) struct ManifestContent {
     /// contain passwords.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) elsewhere: Vec<String>,
+    /// The origins of the registries that it fetches from: scheme, host and port.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sources: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,10 +140,72 @@ impl ManifestSnapshot {
             .filter_map(|(path, kind)| Some((path.clone(), read_manifest(root, &path, kind)?)));
         let mut declared = Self {
             files: read.collect(),
+            has_sources: true,
+            folders: BTreeMap::new(),
         };
         declared.read_scripts(root);
         declared.read_includes(root);
+        declared.read_imports(root);
+        declared.read_folders(root);
         declared
+    }
+
+    /// Records the code that scripts and builds load.
+    fn read_imports(&mut self, root: &Path) {
+        let mut open: Vec<String> = self.all_imports();
+        while let Some(path) = open.pop() {
+            if self.has(&path) || self.files.len() > MAX_FILES {
+                continue;
+            }
+            if let Some(file) = read_manifest(root, &path, FileKind::Script) {
+                open.extend(file.content.imports.iter().cloned());
+                self.files.insert(path, file);
+            }
+        }
+    }
+
+    fn all_imports(&self) -> Vec<String> {
+        let files = self.files.values();
+        files
+            .flat_map(|file| file.content.imports.clone())
+            .collect()
+    }
+
+    /// Records packages and build back ends inside the workspace.
+    fn read_folders(&mut self, root: &Path) {
+        let contents = self.files.values().map(|file| &file.content);
+        let folders =
+            contents.flat_map(|content| content.projects.iter().chain(&content.build_folders));
+        let folders = folders.filter(|folder| !folder.is_empty());
+        let digests = folders
+            .filter_map(|folder| Some((folder.clone(), files::folder_digest(root, folder)?)));
+        self.folders = digests.collect();
+    }
+
+    /// Returns whether everything in a folder is as it was when the run started.
+    pub(crate) fn is_same_folder(&self, root: &Path, folder: &str) -> bool {
+        let now = files::folder_digest(root, folder);
+        now.is_some() && self.folders.get(folder) == now.as_ref()
+    }
+
+    /// Returns the first of a file and of everything that it loads that has changed.
+    pub(crate) fn changed_import(&self, root: &Path, path: &str) -> Option<String> {
+        let (mut all, mut at) = (vec![path.to_owned()], 0);
+        while let Some(path) = all.get(at) {
+            if !self.is_as_it_was(root, path) {
+                return Some(path.clone());
+            }
+            let file = self.files.get(path).into_iter();
+            let loaded = file.flat_map(|file| &file.content.imports);
+            let fresh: Vec<String> = loaded.filter(|path| !all.contains(path)).cloned().collect();
+            all.extend(fresh);
+            at += 1;
+        }
+        None
+    }
+
+    pub(crate) fn has_sources(&self) -> bool {
+        self.has_sources
     }
 
     /// Records the scripts that targets run, and their risks.
@@ -137,7 +217,7 @@ impl ManifestSnapshot {
                     let text = content(root, &script).unwrap_or_default();
                     let word = recipe::risky_word(&String::from_utf8_lossy(&text));
                     target.risk = target.risk.take().or(word);
-                    let kept = read_manifest(root, &script, FileKind::Other);
+                    let kept = read_manifest(root, &script, FileKind::Script);
                     scripts.extend(kept.map(|kept| (script, kept)));
                 }
             }
@@ -243,8 +323,13 @@ impl ManifestSnapshot {
         };
         let now = read_manifest(root, path, then.kind);
         now.is_some_and(|now| {
-            let named =
-                |content: &ManifestContent| (content.packages.clone(), content.elsewhere.clone());
+            let named = |content: &ManifestContent| {
+                (
+                    content.packages.clone(),
+                    content.elsewhere.clone(),
+                    content.sources.clone(),
+                )
+            };
             named(&now.content) == named(&then.content)
                 && now.content.steering == then.content.steering
         })
@@ -284,7 +369,7 @@ fn read_manifest(root: &Path, path: &str, kind: FileKind) -> Option<ManifestFile
     Some(ManifestFile {
         kind,
         digest: digest(&text),
-        content: read(kind, path, &String::from_utf8_lossy(&text)),
+        content: with_imports(kind, path, &String::from_utf8_lossy(&text)),
     })
 }
 
@@ -301,6 +386,23 @@ const MAX_SIZE: u64 = 32 * 1024 * 1024;
 pub(super) fn digest(text: &[u8]) -> String {
     let hash = Sha256::digest(text);
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// How many files are recorded.
+const MAX_FILES: usize = 5000;
+
+/// Reads a file, and which code it loads if it is code itself.
+fn with_imports(kind: FileKind, path: &str, text: &str) -> ManifestContent {
+    let mut content = read(kind, path, text);
+    if matches!(
+        kind,
+        FileKind::Script | FileKind::SetupPy | FileKind::PyProject
+    ) {
+        content.imports = imports::imports(path, text);
+    }
+    let folders = content.build_folders.iter();
+    content.build_folders = folders.filter_map(|folder| beside(path, folder)).collect();
+    content
 }
 
 fn read(kind: FileKind, path: &str, text: &str) -> ManifestContent {
@@ -323,7 +425,11 @@ fn read(kind: FileKind, path: &str, text: &str) -> ManifestContent {
         FileKind::Makefile => targets::makefile(text),
         FileKind::Justfile => targets::justfile(text),
         FileKind::Gitmodules => others::gitmodules(text),
-        FileKind::NodeLock | FileKind::Other => ManifestContent::default(),
+        FileKind::NodeLock => javascript::text_lock(text),
+        FileKind::PipfileLock => python::pipfile_lock(text),
+        FileKind::ComposerLock => others::composer_lock(text),
+        FileKind::ManagerSettings => others::manager_settings(text),
+        FileKind::Script | FileKind::Other => ManifestContent::default(),
     }
 }
 
@@ -339,6 +445,15 @@ impl ManifestContent {
         let word = text.trim_start().split(end).find(|word| !word.is_empty());
         let word: String = word.unwrap_or("an address").chars().take(60).collect();
         self.elsewhere.push(word);
+    }
+
+    /// Adds an address that packages are fetched from.
+    fn add_source(&mut self, address: &str) {
+        match origin(address) {
+            Some(origin) if self.sources.contains(&origin) => {}
+            Some(origin) => self.sources.push(origin),
+            None => self.add_elsewhere(address),
+        }
     }
 
     fn add(&mut self, name: &str, requirement: &str, group: &str) {

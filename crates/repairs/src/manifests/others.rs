@@ -18,7 +18,27 @@ pub(super) fn cargo_toml(text: &str) -> ManifestContent {
     }
     let workspace = table.get("workspace").and_then(|w| w.get("dependencies"));
     cargo_list(&mut content, workspace, "workspace");
+    for key in ["patch", "replace"] {
+        if table.contains_key(key) {
+            content.add_elsewhere(key);
+        }
+    }
+    let tables = table.values();
+    tables.for_each(|value| cargo_sources(&mut content, value));
     content
+}
+
+/// Notes dependencies with a source of their own, wherever they are.
+fn cargo_sources(content: &mut ManifestContent, value: &Value) {
+    let Some(table) = value.as_table() else {
+        return;
+    };
+    for (key, inner) in table {
+        match key.as_str() {
+            "git" | "registry" | "registry-index" if inner.is_str() => content.add_elsewhere(key),
+            _ => cargo_sources(content, inner),
+        }
+    }
 }
 
 fn cargo_list(content: &mut ManifestContent, list: Option<&Value>, group: &str) {
@@ -40,6 +60,54 @@ pub(super) fn cargo_lock(text: &str) -> ManifestContent {
         .filter_map(|p| p.get("name")?.as_str());
     for name in names.filter(|name| is_crate(name)) {
         content.add(name, name, "");
+    }
+    let packages = packages.into_iter().flatten();
+    let mut sources: Vec<&str> = packages
+        .filter_map(|package| package.get("source")?.as_str())
+        .collect();
+    sources.sort_unstable();
+    sources.dedup();
+    // cargo uses a registry only if a manifest or a setting names it. If none does, the only
+    // one is the default, or else cargo refuses the lock file.
+    match sources.as_slice() {
+        [] => {}
+        [only] if only.starts_with("registry+https://") => {}
+        [first, ..] => content.add_elsewhere(first),
+    }
+    content
+}
+
+/// Tables and keys of settings that change where packages come from, or which program installs
+/// them.
+const STEERING: [&str; 16] = [
+    "source",
+    "registries",
+    "registry",
+    "patch",
+    "paths",
+    "http",
+    "net",
+    "proxy",
+    "index",
+    "url",
+    "find-links",
+    "trusted-host",
+    "path",
+    "mirror",
+    "gemfile",
+    "credential",
+];
+
+/// Reads settings of cargo, rustup, uv, Poetry, PDM, pip and Bundler, line by line.
+pub(super) fn manager_settings(text: &str) -> ManifestContent {
+    let mut content = ManifestContent::default();
+    let lines = text.lines().map(str::trim);
+    for line in lines.filter(|line| !line.starts_with('#')) {
+        let key = line.split(['=', ':']).next().unwrap_or_default();
+        let key = key.to_ascii_lowercase();
+        let word = STEERING.iter().find(|word| key.contains(**word));
+        word.into_iter()
+            .for_each(|word| content.add_elsewhere(word));
     }
     content
 }
@@ -71,6 +139,14 @@ fn go_requirement(content: &mut ManifestContent, line: &str) {
 pub(super) fn gemfile(text: &str) -> ManifestContent {
     let mut content = ManifestContent::default();
     for line in text.lines().map(str::trim) {
+        let quoted = line.split(['\'', '"']).nth(1).unwrap_or_default();
+        let first = line.split([' ', '(']).next().unwrap_or_default();
+        match first {
+            "source" if !quoted.is_empty() => content.add_source(quoted),
+            "source" | "git" | "path" | "plugin" | "gemspec" | "eval_gemfile" | "git_source"
+            | "require_relative" | "load" => content.add_elsewhere(first),
+            _ => {}
+        }
         let Some(rest) = line.strip_prefix("gem ") else {
             continue;
         };
@@ -89,6 +165,13 @@ pub(super) fn gemfile(text: &str) -> ManifestContent {
 /// Parses lines such as `    rack (3.0.8)` below `specs:`.
 pub(super) fn gemfile_lock(text: &str) -> ManifestContent {
     let mut content = ManifestContent::default();
+    for line in text.lines() {
+        match line.trim().split_once(' ') {
+            Some(("remote:", address)) => content.add_source(address),
+            _ if matches!(line, "GIT" | "PATH" | "PLUGIN SOURCE") => content.add_elsewhere(line),
+            _ => {}
+        }
+    }
     for line in text
         .lines()
         .filter(|line| line.starts_with("    ") && line.ends_with(')'))
@@ -119,6 +202,29 @@ pub(super) fn composer(text: &str) -> ManifestContent {
     }
     if json.get("repositories").is_some() {
         content.add_elsewhere("repositories");
+    }
+    content
+}
+
+/// Collects the address of each package.
+pub(super) fn composer_lock(text: &str) -> ManifestContent {
+    let mut content = ManifestContent::default();
+    let Ok(json) = serde_json::from_str::<Json>(text) else {
+        content.add_elsewhere("unreadable");
+        return content;
+    };
+    let lists = ["packages", "packages-dev"].into_iter();
+    let packages = lists
+        .filter_map(|list| json.get(list)?.as_array())
+        .flatten();
+    for package in packages {
+        for place in ["dist", "source"] {
+            let address = package.get(place).and_then(|place| place.get("url"));
+            let address = address.and_then(Json::as_str);
+            address
+                .into_iter()
+                .for_each(|address| content.add_source(address));
+        }
     }
     content
 }
@@ -167,7 +273,7 @@ mod tests {
         );
         assert_eq!(
             names(&gemfile(
-                "source 'x'\ngem 'rack', '~> 3'\ngem \"own\", path: '../x'\n"
+                "source 'https://a.example'\ngem 'rack', '~> 3'\ngem \"own\", path: '../x'\n"
             )),
             ["rack"]
         );

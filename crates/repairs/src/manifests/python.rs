@@ -111,6 +111,13 @@ pub(super) fn pyproject(text: &str) -> ManifestContent {
         return content;
     };
     let project = table.get("project");
+    let backend = table
+        .get("build-system")
+        .and_then(|b| b.get("backend-path"));
+    let folders = backend.and_then(Value::as_array).into_iter().flatten();
+    content.build_folders = folders
+        .filter_map(|folder| folder.as_str().map(str::to_owned))
+        .collect();
     let tool = |name: &str| table.get("tool").and_then(|tool| tool.get(name));
     add_all(
         &mut content,
@@ -277,19 +284,60 @@ pub(super) fn pipfile(text: &str) -> ManifestContent {
     poetry_list(&mut content, table.get("packages"), "");
     poetry_list(&mut content, table.get("dev-packages"), "dev");
     let sources = table.get("source").and_then(Value::as_array);
-    // A single source is the usual index.
-    if sources.is_some_and(|list| list.len() > 1) {
-        content.add_elsewhere("sources");
+    for source in sources.into_iter().flatten() {
+        let address = source.get("url").and_then(Value::as_str);
+        content.add_source(address.unwrap_or_default());
     }
     content
+}
+
+/// Collects the indexes that Pipfile.lock names, and what comes from elsewhere.
+pub(super) fn pipfile_lock(text: &str) -> ManifestContent {
+    let mut content = ManifestContent::default();
+    match serde_json::from_str::<Value>(text) {
+        Ok(json) => add_sources(&mut content, &json),
+        Err(_) => content.add_elsewhere("unreadable"),
+    }
+    content
+}
+
+/// Collects the addresses in a lock file. Each manager writes them into other places, but under
+/// the same keys.
+fn add_sources(content: &mut ManifestContent, value: &Value) {
+    if let Some(list) = value.as_array() {
+        list.iter().for_each(|inner| add_sources(content, inner));
+    }
+    for (key, inner) in value.as_table().into_iter().flatten() {
+        match (key.as_str(), inner.as_str()) {
+            ("url" | "registry" | "index", Some(address)) if address.contains(['/', ':']) => {
+                content.add_source(address);
+            }
+            // The project itself.
+            ("editable" | "virtual" | "directory" | "path", Some(".")) => {}
+            (
+                "git" | "hg" | "svn" | "path" | "file" | "directory" | "editable" | "virtual",
+                Some(at),
+            ) if key != "file" || at.contains('/') => {
+                content.add_elsewhere(key);
+            }
+            ("type", Some("git" | "url" | "file" | "directory")) => content.add_elsewhere("source"),
+            ("vcs" | "archive", None) => content.add_elsewhere(key),
+            _ => add_sources(content, inner),
+        }
+    }
 }
 
 /// Reads a lock file: poetry, uv and pdm all list `[[package]]` with name and version.
 pub(super) fn lock(text: &str) -> ManifestContent {
     let mut content = ManifestContent::default();
     let Ok(table) = text.parse::<Table>() else {
+        content.add_elsewhere("unreadable");
         return content;
     };
+    for list in ["package", "packages"] {
+        let packages = table.get(list).into_iter();
+        packages.for_each(|packages| add_sources(&mut content, packages));
+    }
     let listed = table.get("package").or_else(|| table.get("packages"));
     for package in listed.and_then(Value::as_array).into_iter().flatten() {
         let field = |key: &str| package.get(key).and_then(Value::as_str);

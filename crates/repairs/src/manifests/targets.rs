@@ -153,7 +153,7 @@ fn needs(line: &str) -> (Vec<String>, Option<String>) {
     let (plain, other): (Vec<&str>, Vec<&str>) = names.partition(|name| is_target(name));
     let doubt = other
         .first()
-        .map(|_| "prerequisites that are no plain names".to_owned());
+        .map(|_| "prerequisites that are not plain names".to_owned());
     (plain.into_iter().map(str::to_owned).collect(), doubt)
 }
 

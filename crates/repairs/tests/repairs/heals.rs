@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use crate::test_workspace::{TestWorkspace, Tools, failure, missing_module, npm};
+use crate::test_workspace::{LAUNCHERS, TestWorkspace, Tools, failure, missing_module, npm};
 use regreen_model::{Failure, FailureKind, Inspection, PlannedRepair, RepairAction, RepairResult};
 use regreen_repairs::{ToolCall, ToolResult, ToolRunner};
 
@@ -66,7 +66,7 @@ fn check_python(manifests: &[(&str, &str)], module: &str, package: &str, asked: 
     let mut player = Player::default();
     let environment = done(workspace.apply(&failure, &planned, &mut player));
     assert_eq!(player.asked.first().unwrap(), &format!("{PIP} {asked}"));
-    let bin = workspace.root().join(".venv/bin");
+    let bin = workspace.root().join(LAUNCHERS).join(".venv/bin");
     let path = environment.iter().find(|(name, _)| name == "PATH").unwrap();
     assert!(path.1.starts_with(bin.to_str().unwrap()), "{path:?}");
 }
@@ -330,18 +330,22 @@ fn each_manager_installs_its_lock_file_without_scripts() {
 #[test]
 fn a_command_of_the_project_is_added_to_path() {
     let workspace = with_venv();
-    workspace.write_program(".venv/bin/zqtool", "#!/bin/sh\n");
-    workspace.write_program("node_modules/.bin/zqnode", "#!/bin/sh\n");
+    workspace.write_program(".venv/bin/zqtool", "#!/bin/sh\necho .venv/bin\n");
+    workspace.write_program(
+        "node_modules/.bin/zqnode",
+        "#!/bin/sh\necho node_modules/.bin\n",
+    );
     let workspace = workspace.begin();
     for (command, folder) in [("zqtool", ".venv/bin"), ("zqnode", "node_modules/.bin")] {
         let line = format!("bash: line 1: {command}: command not found");
         let failure = failure(FailureKind::MissingCommand, &line, None);
         let environment = workspace.heal(&failure, &mut Player::default());
-        let expected = workspace.root().join(folder);
+        let expected = workspace.root().join(LAUNCHERS).join(folder);
         assert!(
             environment[0].1.starts_with(expected.to_str().unwrap()),
             "{environment:?}"
         );
+        assert_eq!(workspace.run_in(&environment, command), folder);
     }
 }
 
@@ -535,23 +539,29 @@ fn a_pid_file_of_a_dead_process_is_set_aside() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn only_a_leftover_of_the_task_itself_is_ended() {
-    let mut workspace = TestWorkspace::new();
-    let mut child = Command::new("sleep")
-        .arg("300")
-        .current_dir(workspace.root())
-        .spawn()
-        .unwrap();
-    workspace.write(".run/server.pid", &child.id().to_string());
-    let line = format!("server already running (pid {})", child.id());
-    let failure = failure(FailureKind::StaleLock, &line, None);
-    assert!(matches!(
-        workspace.inspect(&failure),
-        Inspection::Ask { .. }
-    ));
-    workspace.commands = vec!["sleep 300 & echo $! > .run/server.pid".to_owned()];
-    workspace.heal(&failure, &mut Player::default());
-    assert!(!child.wait().unwrap().success());
+fn only_a_process_with_our_marker_is_ended() {
+    let workspace = TestWorkspace::new();
+    let start = |marker: &str| {
+        let mut command = Command::new("sleep");
+        command.arg("300").current_dir(workspace.root());
+        command
+            .env(regreen_supervisor::Marker::VARIABLE, marker)
+            .spawn()
+    };
+    for (marker, is_ours) in [("another-run:1", false), ("a-run-that-is-not:1.1:1", true)] {
+        let mut child = start(marker).unwrap();
+        workspace.write(".run/server.pid", &child.id().to_string());
+        let line = format!("server already running (pid {})", child.id());
+        let failure = failure(FailureKind::StaleLock, &line, None);
+        if is_ours {
+            workspace.heal(&failure, &mut Player::default());
+        } else {
+            workspace.attack(&failure);
+            assert!(child.try_wait().unwrap().is_none());
+            child.kill().unwrap();
+        }
+        assert!(!child.wait().unwrap().success());
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A workspace with a folder beside it, and the checks on both.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -13,17 +14,26 @@ use regreen_model::{
     RepairResult, RetryMode,
 };
 use regreen_repairs::{
-    ManifestSnapshot, RepairContext, ToolCall, ToolResult, ToolRunner, apply_repair, inspect,
-    roll_back_interrupted,
+    AppliedRepair, ManifestSnapshot, ProgramRecord, RepairContext, ToolCall, ToolQuery, ToolResult,
+    ToolRunner, apply_repair, inspect, renew_launchers, roll_back_interrupted,
 };
+
+/// The registry that the user's own configuration names.
+pub(crate) const REGISTRY: &str = "https://registry.example";
+
+/// The folder for launchers.
+pub(crate) const LAUNCHERS: &str = ".regreen/bin";
 
 pub(crate) struct TestWorkspace {
     _folder: tempfile::TempDir,
     root: PathBuf,
     outside: PathBuf,
     pub(crate) manifests: ManifestSnapshot,
+    programs: RefCell<ProgramRecord>,
     pub(crate) path: OsString,
     pub(crate) commands: Vec<String>,
+    /// Whether the user's package managers say which registry they use.
+    pub(crate) registries_are_known: bool,
 }
 
 /// Returns a failure as diagnosis would report it.
@@ -63,6 +73,24 @@ pub(crate) fn npm(name: &str) -> Option<RepairAction> {
 pub(crate) fn missing_module(module: &str, package: &str) -> Failure {
     let line = format!("ModuleNotFoundError: No module named '{module}'");
     failure(FailureKind::MissingPythonModule, &line, pip(package))
+}
+
+/// Every package manager of the user's is configured for one registry.
+#[derive(Debug)]
+struct UsersRegistry {
+    is_known: bool,
+}
+
+impl ToolQuery for UsersRegistry {
+    fn ask(&self, call: &ToolCall) -> Option<String> {
+        let is_pip = call.argv.iter().any(|word| word == "pip");
+        let answer = if is_pip {
+            format!("global.index-url='{REGISTRY}/simple'\nglobal.proxy='https://proxy.example'\n")
+        } else {
+            format!("{REGISTRY}/\n")
+        };
+        self.is_known.then_some(answer)
+    }
 }
 
 /// Fails the test if a program is started.
@@ -107,14 +135,17 @@ impl TestWorkspace {
             root,
             outside,
             manifests: ManifestSnapshot::default(),
+            programs: RefCell::default(),
             path: std::env::var_os("PATH").unwrap_or_default(),
             commands: Vec::new(),
+            registries_are_known: true,
         }
     }
 
-    /// Starts the run: records the manifests as they are now.
+    /// Starts the run: records the manifests and programs as they are now.
     pub(crate) fn begin(mut self) -> Self {
         self.manifests = ManifestSnapshot::read(&self.root);
+        self.programs = RefCell::new(ProgramRecord::read(&self.root));
         self
     }
 
@@ -236,10 +267,17 @@ impl TestWorkspace {
         );
     }
 
-    fn context<'s>(&'s self, output: &'s str) -> RepairContext<'s> {
+    fn context<'s>(&'s self, programs: &'s ProgramRecord, output: &'s str) -> RepairContext<'s> {
         RepairContext {
             root: &self.root,
             manifests: &self.manifests,
+            programs,
+            launchers: Path::new(LAUNCHERS),
+            query: if self.registries_are_known {
+                &UsersRegistry { is_known: true }
+            } else {
+                &UsersRegistry { is_known: false }
+            },
             output,
             commands: &self.commands,
             environment: &[],
@@ -250,7 +288,8 @@ impl TestWorkspace {
     }
 
     pub(crate) fn inspect(&self, failure: &Failure) -> Inspection {
-        inspect(&self.context(&failure.message), failure)
+        let programs = self.programs.borrow();
+        inspect(&self.context(&programs, &failure.message), failure)
     }
 
     pub(crate) fn apply(
@@ -259,17 +298,43 @@ impl TestWorkspace {
         planned: &PlannedRepair,
         runner: &mut dyn ToolRunner,
     ) -> RepairResult {
-        apply_repair(
-            &self.context(&failure.message),
-            failure,
-            planned,
-            false,
-            runner,
-        )
+        self.carry_out(failure, planned, false, runner)
+    }
+
+    /// Applies a repair, and records the programs that it installed, as a run does.
+    fn carry_out(
+        &self,
+        failure: &Failure,
+        planned: &PlannedRepair,
+        agreed: bool,
+        runner: &mut dyn ToolRunner,
+    ) -> RepairResult {
+        let AppliedRepair { result, programs } = {
+            let known = self.programs.borrow();
+            let context = self.context(&known, &failure.message);
+            apply_repair(&context, failure, planned, agreed, runner)
+        };
+        self.programs.borrow_mut().add(programs);
+        result
+    }
+
+    /// Starts a program as a process of the run would, with these variables; returns what it
+    /// prints.
+    pub(crate) fn run_in(&self, environment: &[(String, String)], command: &str) -> String {
+        let programs = self.programs.borrow();
+        let launchers = Path::new(LAUNCHERS);
+        renew_launchers(&self.root, launchers, environment, &programs, &self.path).unwrap();
+        let variables = environment.iter().map(|(name, value)| (name, value));
+        let mut shell = Command::new("/bin/sh");
+        shell.env("PATH", &self.path).envs(variables);
+        shell.args(["-c", command]).current_dir(&self.root);
+        let output = shell.output().unwrap();
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
     pub(crate) fn roll_back_interrupted(&self, planned: &PlannedRepair) -> Result<(), String> {
-        roll_back_interrupted(&self.context(""), planned)
+        let programs = self.programs.borrow();
+        roll_back_interrupted(&self.context(&programs, ""), planned)
     }
 
     /// Applies a repair with a person's consent.
@@ -279,13 +344,7 @@ impl TestWorkspace {
         planned: &PlannedRepair,
         runner: &mut dyn ToolRunner,
     ) -> RepairResult {
-        apply_repair(
-            &self.context(&failure.message),
-            failure,
-            planned,
-            true,
-            runner,
-        )
+        self.carry_out(failure, planned, true, runner)
     }
 
     /// Checks that a repair is not allowed, cannot be applied, and leaves no trace.

@@ -3,11 +3,12 @@ use std::collections::BTreeSet;
 use regreen_model::{
     AgentIdentity, AnswerKind, AttemptClass, AttemptReport, Budgets, ChoiceKind, Event, Failure,
     Inspection, Mark, OutlineKind, OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind,
-    RepairAction, RepairResult, RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    Regression, RepairAction, RepairResult, RunConfig, StopSignal, TaskId, TaskKey, Timestamp,
+    Verdict,
 };
 use serde::Serialize;
 
-use crate::summary::{Figures, PublicTask};
+use crate::summary::{Figures, PublicNotRepeated, PublicTask};
 use crate::totals::RunTotals;
 
 /// An event as programs see it. Names and fields are public: `docs/json-events.md` lists
@@ -74,6 +75,10 @@ pub(super) enum PublicEvent<'e> {
         task: PublicTask,
         attempt: u32,
         session: &'e str,
+    },
+    PlanReviewed {
+        task: Option<PublicTask>,
+        plan: PublicChanges,
     },
     ClaimsJudged {
         task: PublicTask,
@@ -170,6 +175,19 @@ pub(super) enum PublicEvent<'e> {
     TaskSkipped {
         task: PublicTask,
     },
+    FinalCheckStarted {
+        checks: u32,
+    },
+    FinalCheckEnded {
+        passed: Vec<PublicTask>,
+        flaky: Vec<PublicTask>,
+        regressed: Vec<PublicRegression<'e>>,
+        not_repeated: Vec<PublicNotRepeated>,
+        took_ms: u64,
+    },
+    TaskReopened {
+        task: PublicTask,
+    },
     WaitStarted {
         task: PublicTask,
         since: String,
@@ -192,6 +210,27 @@ pub(super) enum PublicEvent<'e> {
     },
 }
 
+/// A task that no longer passes.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct PublicRegression<'e> {
+    task: PublicTask,
+    check: &'e str,
+    error: &'e str,
+    since: Vec<PublicTask>,
+}
+
+impl<'e> PublicRegression<'e> {
+    fn all(regressed: &'e [Regression]) -> Vec<Self> {
+        let regressed = regressed.iter().map(|one| Self {
+            task: (&one.task).into(),
+            check: &one.check,
+            error: &one.failure.error,
+            since: PublicTask::all(&one.since),
+        });
+        regressed.collect()
+    }
+}
+
 /// A row of the plan.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PublicRow {
@@ -210,6 +249,7 @@ pub(super) struct PublicChanges {
     put_back: Vec<PublicTask>,
     added: Vec<PublicTask>,
     edited: Vec<PublicTask>,
+    reverted: Vec<PublicTask>,
 }
 
 impl<'e> PublicEvent<'e> {
@@ -263,6 +303,10 @@ impl<'e> PublicEvent<'e> {
                 report,
                 ..
             } => Self::attempt_ended(task, *attempt, *charged, report),
+            Event::PlanReviewed { task, changes } => Self::PlanReviewed {
+                task: task.as_ref().map(PublicTask::from),
+                plan: changes.into(),
+            },
             Event::ClaimsJudged {
                 task,
                 kept,
@@ -367,6 +411,21 @@ impl<'e> PublicEvent<'e> {
             },
             Event::TaskGone { task } => Self::TaskGone { task: task.into() },
             Event::TaskSkipped { task } => Self::TaskSkipped { task: task.into() },
+            Event::FinalCheckStarted { checks, .. } => Self::FinalCheckStarted { checks: *checks },
+            Event::FinalCheckEnded {
+                passed,
+                flaky,
+                regressed,
+                not_repeated,
+                took_ms,
+            } => Self::FinalCheckEnded {
+                passed: PublicTask::all(passed),
+                flaky: PublicTask::all(flaky),
+                regressed: PublicRegression::all(regressed),
+                not_repeated: PublicNotRepeated::all(not_repeated),
+                took_ms: *took_ms,
+            },
+            Event::TaskReopened { task } => Self::TaskReopened { task: task.into() },
             Event::WaitStarted {
                 task,
                 since,
@@ -403,6 +462,7 @@ impl<'e> PublicEvent<'e> {
             | Event::TickAsked { .. }
             | Event::CommitAsked { .. }
             | Event::Marked { .. }
+            | Event::ReopenAsked { .. }
             | Event::RecordAsked { .. } => return None,
         })
     }
@@ -538,6 +598,7 @@ impl From<&PlanChanges> for PublicChanges {
             put_back: PublicTask::all(&changes.put_back),
             added: PublicTask::all(&changes.added),
             edited: PublicTask::all(&changes.edited),
+            reverted: PublicTask::all(&changes.reverted),
         }
     }
 }

@@ -101,12 +101,16 @@ impl<T: Terminal> View<T> {
             now: at.plus(elapsed),
             palette: self.palette,
         });
+        // The next Ctrl-C ends the process at once, and must not leave a terminal without echo.
+        let hides_echo = !rows.is_empty() && !self.screen.is_stopping();
+        self.painter.hide_echo(hides_echo);
         self.painter.draw(lines, rows);
     }
 
     fn finish(&mut self) {
         if !self.is_finished {
             self.painter.draw(self.formatter.flush(), Vec::new());
+            self.painter.hide_echo(false);
         }
         self.is_finished = true;
     }

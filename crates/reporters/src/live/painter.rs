@@ -26,6 +26,10 @@ pub struct Size {
 pub trait Terminal: Write + Send + 'static {
     /// Returns the size that it has now.
     fn size(&self) -> Size;
+
+    /// Shows what is typed, or hides it: the echo of Enter would move the rows that are
+    /// redrawn in place.
+    fn set_echo(&mut self, _is_shown: bool) {}
 }
 
 /// Keeps rows at the bottom of a terminal, and knows which rows of the screen are its own.
@@ -39,6 +43,7 @@ pub(super) struct Painter<T> {
     /// The rows that are redrawn.
     drawn: Vec<String>,
     size: Size,
+    is_echo_hidden: bool,
 }
 
 impl<T: Terminal> Painter<T> {
@@ -50,6 +55,7 @@ impl<T: Terminal> Painter<T> {
             printed: VecDeque::new(),
             drawn: Vec::new(),
             size,
+            is_echo_hidden: false,
         }
     }
 
@@ -92,6 +98,16 @@ impl<T: Terminal> Painter<T> {
         self.drawn = rows;
         self.size = size;
         self.write(&text);
+    }
+
+    /// Hides what is typed, or shows it again.
+    pub(super) fn hide_echo(&mut self, is_hidden: bool) {
+        if let Some(terminal) = &mut self.terminal
+            && self.is_echo_hidden != is_hidden
+        {
+            self.is_echo_hidden = is_hidden;
+            terminal.set_echo(!is_hidden);
+        }
     }
 
     /// Forgets what is above: someone else prints there.

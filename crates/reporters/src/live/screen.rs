@@ -7,7 +7,7 @@ use regreen_model::{Budget, Dollars, Event, OutlineRow, Span, Spending, TaskKey,
 
 use super::stage::Stage;
 use crate::status_line::{Palette, Tone};
-use crate::text::{fit, one_line, task_name, text_width};
+use crate::text::{fit, one_line, short_count, task_name, text_width};
 use crate::totals::{Outline, RunTotals, Share};
 
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -96,6 +96,11 @@ impl Screen {
     /// Returns whether someone else has the terminal.
     pub(super) fn is_suspended(&self) -> bool {
         self.stage == Stage::Asking
+    }
+
+    /// Returns whether the run is being stopped.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stage == Stage::Stopping
     }
 
     /// Returns the rows to draw; none if the run is over or someone else has the terminal.
@@ -250,16 +255,6 @@ fn spent(spent: &Spending, budget: &Budget) -> Vec<String> {
     parts
 }
 
-/// Returns `950`, `12.3k` or `1.2M`.
-fn short_count(count: u64) -> String {
-    match count {
-        0..1_000 => count.to_string(),
-        1_000..1_000_000 => format!("{}.{}k", count / 1_000, count % 1_000 / 100),
-        _ => format!("{}.{}M", count / 1_000_000, count % 1_000_000 / 100_000),
-    }
-    .replace(".0", "")
-}
-
 /// Returns a length of time as exactly as an estimate can be: `40s`, `12m`, `2h 03m`.
 fn rounded(millis: u64) -> String {
     match millis {
@@ -330,9 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_and_estimates_are_short() {
-        let counts = [0, 999, 1_000, 12_345, 1_200_000, 20_000_000].map(short_count);
-        assert_eq!(counts, ["0", "999", "1k", "12.3k", "1.2M", "20M"]);
+    fn estimates_are_short() {
         let times = [1, 59_000, 61_000, 7_380_000].map(rounded);
         assert_eq!(times, ["10s", "60s", "2m", "2h 03m"]);
     }

@@ -23,6 +23,10 @@ pub(super) enum Stage {
         again: bool,
         limit_ms: u64,
     },
+    FinalCheck {
+        checks: u32,
+        limit_ms: u64,
+    },
     Saving,
     Waiting {
         until: Timestamp,
@@ -64,7 +68,11 @@ impl Stage {
                 again: *again,
                 limit_ms: totals.config.verify_timeout_ms,
             },
-            Event::TickAsked { .. } => Self::Saving,
+            Event::FinalCheckStarted { checks, .. } => Self::FinalCheck {
+                checks: *checks,
+                limit_ms: totals.config.final_check_time_ms,
+            },
+            Event::TickAsked { .. } | Event::ReopenAsked { .. } => Self::Saving,
             Event::WaitStarted { until, why, .. } => Self::Waiting {
                 until: *until,
                 why: reason(why),
@@ -80,7 +88,10 @@ impl Stage {
     pub(super) fn has_activity(&self) -> bool {
         matches!(
             self,
-            Self::Attempt { .. } | Self::Reminder { .. } | Self::Verify { .. }
+            Self::Attempt { .. }
+                | Self::Reminder { .. }
+                | Self::Verify { .. }
+                | Self::FinalCheck { .. }
         )
     }
 
@@ -110,6 +121,13 @@ impl Stage {
                 again: true,
                 limit_ms,
             } => format!("verifying again · {}", of(limit_ms)),
+            Self::FinalCheck { checks, limit_ms } => {
+                let checks = match checks {
+                    1 => "1 check".to_owned(),
+                    checks => format!("{checks} checks"),
+                };
+                format!("final check: {checks} · {}", of(limit_ms))
+            }
             Self::Saving => "saving".to_owned(),
             Self::Waiting { until, why } => {
                 let left = Span::whole_seconds(until.since(now));

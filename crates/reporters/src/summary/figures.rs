@@ -1,4 +1,4 @@
-use regreen_model::{Mark, RunOutcome, TaskKey};
+use regreen_model::{Mark, NotRepeated, NotRepeatedReason, RunOutcome, TaskKey};
 use serde::Serialize;
 
 use super::Summary;
@@ -44,6 +44,10 @@ pub struct Figures {
     pub failed: Option<PublicTask>,
     /// Tasks that wait for a person.
     pub waiting: Vec<PublicTask>,
+    /// Passed, then found failing by the final check, and opened again.
+    pub regressed: Vec<PublicTask>,
+    /// Checks that the final check left out.
+    pub not_repeated: Vec<PublicNotRepeated>,
     /// What agents did to the plan.
     pub plan_changes: PlanFigures,
     /// How many warnings there were.
@@ -108,6 +112,8 @@ pub struct PlanFigures {
     pub put_back: Vec<PublicTask>,
     /// Tasks whose tick was taken back.
     pub taken_back: Vec<PublicTask>,
+    /// Rows of which a change was reverted.
+    pub reverted: Vec<PublicTask>,
 }
 
 impl Summary {
@@ -154,6 +160,8 @@ impl Summary {
             skipped: self.still_open_of(&self.skipped),
             failed: self.open_failure().map(PublicTask::from),
             waiting: self.still_open_of(&self.waiting),
+            regressed: PublicTask::all(&self.regressed),
+            not_repeated: PublicNotRepeated::all(&self.not_repeated),
             plan_changes: self.plan_figures(),
             warnings: u32::try_from(self.warnings.len()).unwrap_or(u32::MAX),
         }
@@ -189,13 +197,14 @@ impl Summary {
             edited: PublicTask::all(&self.plan.edited),
             put_back: PublicTask::all(&self.plan.put_back),
             taken_back: PublicTask::all(&self.plan.taken_back),
+            reverted: PublicTask::all(&self.plan.reverted),
         }
     }
 }
 
 fn message(outcome: &RunOutcome) -> Option<&str> {
     match outcome {
-        RunOutcome::Limit { message } => Some(message),
+        RunOutcome::Limit { message } | RunOutcome::Regressed { message } => Some(message),
         RunOutcome::NeedsPerson { why }
         | RunOutcome::TryLater { why }
         | RunOutcome::SetUp { why } => Some(why),
@@ -203,6 +212,28 @@ fn message(outcome: &RunOutcome) -> Option<&str> {
         | RunOutcome::OnlyDone
         | RunOutcome::Skipped
         | RunOutcome::Stopped { .. } => None,
+    }
+}
+
+/// A check that the final check left out, as programs see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PublicNotRepeated {
+    /// The task.
+    pub task: PublicTask,
+    /// The commands.
+    pub check: String,
+    /// Why they were left out.
+    pub why: NotRepeatedReason,
+}
+
+impl PublicNotRepeated {
+    pub(crate) fn all(left_out: &[NotRepeated]) -> Vec<Self> {
+        let left_out = left_out.iter().map(|one| Self {
+            task: (&one.task).into(),
+            check: one.check.clone(),
+            why: one.why,
+        });
+        left_out.collect()
     }
 }
 

@@ -4,12 +4,14 @@ mod text;
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    ChoiceKind, Event, Mark, OutlineRow, PersonAnswer, PersonChoice, PlanChanges, PromptKind,
-    RunOutcome, TaskKey, Timestamp,
+    ChoiceKind, Event, Mark, NotRepeated, OutlineRow, PersonAnswer, PersonChoice, PlanChanges,
+    PromptKind, RunOutcome, TaskKey, Timestamp,
 };
 use serde::{Serialize, Serializer};
 
-pub use figures::{Attempts, Figures, Fixes, Originals, PlanFigures, PublicTask, Tokens, Waits};
+pub use figures::{
+    Attempts, Figures, Fixes, Originals, PlanFigures, PublicNotRepeated, PublicTask, Tokens, Waits,
+};
 
 use crate::reporter::Reporter;
 use crate::totals::{Outline, RunTotals};
@@ -36,6 +38,10 @@ pub struct Summary {
     /// Tasks that a person was asked about and has not decided on.
     waiting: Vec<TaskKey>,
     plan: PlanHistory,
+    /// Tasks that had passed and no longer did at the end, each once.
+    regressed: Vec<TaskKey>,
+    /// What the last final check left out.
+    not_repeated: Vec<NotRepeated>,
     warnings: Vec<String>,
     outcome: Option<RunOutcome>,
 }
@@ -47,6 +53,7 @@ struct PlanHistory {
     edited: Vec<TaskKey>,
     put_back: Vec<TaskKey>,
     taken_back: Vec<TaskKey>,
+    reverted: Vec<TaskKey>,
 }
 
 impl Summary {
@@ -90,9 +97,25 @@ impl Summary {
                 self.attempts += u32::from(*prompt != PromptKind::Reminder);
             }
             Event::AttemptEnded { report, .. } => self.plan.note(&report.plan),
+            Event::PlanReviewed { changes, .. } => {
+                self.plan.note(changes);
+                let ticked = changes.claims.iter().map(|claim| &claim.task);
+                add(&mut self.plan.taken_back, ticked);
+            }
             Event::ClaimsJudged { taken_back, .. } => add(&mut self.plan.taken_back, taken_back),
             Event::TaskFailed { task, .. } => self.failed = Some(task.clone()),
             Event::TaskDone { task, marks, .. } => self.done(task, marks),
+            Event::TaskReopened { task } => add(&mut self.regressed, [task]),
+            Event::FinalCheckEnded {
+                flaky,
+                not_repeated,
+                ..
+            } => {
+                self.not_repeated.clone_from(not_repeated);
+                for task in flaky {
+                    self.mark(task, Mark::Flaky);
+                }
+            }
             Event::TaskSkipped { task } => add(&mut self.skipped, [task]),
             Event::WaitStarted { since, .. } => self.wait(*since),
             Event::WaitEnded { .. } => self.waiting_since = None,
@@ -149,6 +172,13 @@ impl Summary {
         self.failed.take_if(|failed| failed == task);
     }
 
+    fn mark(&mut self, task: &TaskKey, mark: Mark) {
+        match self.marked.iter_mut().find(|(marked, _)| marked == task) {
+            Some((_, marks)) => drop(marks.insert(mark)),
+            None => self.marked.push((task.clone(), BTreeSet::from([mark]))),
+        }
+    }
+
     /// A wait that continues after a crash is the same wait.
     fn wait(&mut self, since: Timestamp) {
         if self.waiting_since != Some(since) {
@@ -168,6 +198,7 @@ impl PlanHistory {
         add(&mut self.added, &changes.added);
         add(&mut self.edited, &changes.edited);
         add(&mut self.put_back, &changes.put_back);
+        add(&mut self.reverted, &changes.reverted);
     }
 }
 

@@ -1,12 +1,12 @@
 //! The summary for people.
 
-use regreen_model::{Dollars, RunOutcome, Span};
+use regreen_model::{Dollars, NotRepeatedReason, RunOutcome, Span};
 
 use super::Summary;
 use super::figures::{Attempts, Figures, PlanFigures, PublicTask, Tokens};
 use crate::event_lines::warning;
 use crate::status_line::{LineStyle, Status, StatusLine};
-use crate::text::{printable, reason, text_width};
+use crate::text::{printable, reason, short_count, text_width};
 
 /// The line that other programs wait for; it stands alone, and for nothing else.
 const ALL_GREEN: &str = "ALL_TASKS_COMPLETE";
@@ -22,7 +22,7 @@ impl Summary {
     pub fn headline(&self) -> Option<String> {
         let text = match self.outcome.as_ref()? {
             RunOutcome::AllGreen => ALL_GREEN.to_owned(),
-            RunOutcome::Limit { message } => printable(message),
+            RunOutcome::Limit { message } | RunOutcome::Regressed { message } => printable(message),
             RunOutcome::OnlyDone => self.only_done(),
             RunOutcome::Skipped => match self.still_open() {
                 Some(open) => format!("Some tasks were skipped: {open}."),
@@ -161,6 +161,7 @@ impl Summary {
             },
             RunOutcome::OnlyDone => "continue with the open tasks",
             RunOutcome::Limit { .. } => "try once more",
+            RunOutcome::Regressed { .. } => "do the open tasks again",
             RunOutcome::NeedsPerson { .. } if !figures.waiting.is_empty() => {
                 "then continue (on a terminal it asks)"
             }
@@ -199,6 +200,8 @@ fn numbers(figures: &Figures) -> Vec<StatusLine> {
         ("Cost", figures.cost_micro_usd.map(cost)),
         ("Tokens", tokens(figures.tokens)),
         ("Plan", plan(figures)),
+        ("Reopened", ids(&figures.regressed)),
+        ("Unchecked", not_repeated(figures)),
     ];
     let rows = rows.into_iter();
     let mut lines: Vec<StatusLine> = rows
@@ -244,12 +247,27 @@ fn cost(micro_usd: u64) -> String {
 
 /// Returns nothing for an agent that does not say how many it used.
 fn tokens(Tokens { input, output }: Tokens) -> Option<String> {
-    (input > 0 || output > 0).then(|| format!("{input} in, {output} out"))
+    (input > 0 || output > 0)
+        .then(|| format!("{} in, {} out", short_count(input), short_count(output)))
 }
 
 fn ids(tasks: &[PublicTask]) -> Option<String> {
     let ids: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     (!ids.is_empty()).then(|| ids.join(", "))
+}
+
+/// The tasks whose checks the final check left out, by the reason.
+fn not_repeated(figures: &Figures) -> Option<String> {
+    let of = |why: NotRepeatedReason| {
+        let left_out = figures.not_repeated.iter();
+        let tasks = left_out
+            .filter(|one| one.why == why)
+            .map(|one| one.task.clone());
+        let tasks: Vec<PublicTask> = tasks.collect();
+        Some(format!("{} ({})", ids(&tasks)?, why.shown()))
+    };
+    let parts: Vec<String> = NotRepeatedReason::ALL.into_iter().filter_map(of).collect();
+    (!parts.is_empty()).then(|| format!("not repeated at the end: {}", parts.join("; ")))
 }
 
 fn plan(figures: &Figures) -> Option<String> {
@@ -258,11 +276,13 @@ fn plan(figures: &Figures) -> Option<String> {
         edited,
         put_back,
         taken_back,
+        reverted,
     } = &figures.plan_changes;
     let changes = [
         ("agent added", added),
         ("agent edited", edited),
         ("put back", put_back),
+        ("changes reverted of", reverted),
         ("agent ticked and verified", &figures.claimed),
         ("ticks taken back", taken_back),
     ];

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureRecord, Inspection, Mark,
-    OutlineKind, OutlineRow, PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair,
-    PromptKind, RepairAction, RepairResult, RunConfig, RunOutcome, StopSignal, TaskId, TaskKey,
-    Timestamp, Verdict, VerifyCommand,
+    NotRepeated, NotRepeatedReason, OutlineKind, OutlineRow, PersonAnswer, PersonChoice,
+    PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression, RepairAction, RepairResult,
+    RunConfig, RunOutcome, StopSignal, TaskId, TaskKey, Timestamp, Verdict, VerifyCommand,
 };
 
 use crate::run::key;
@@ -23,6 +23,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::SessionSeen { .. } => "SessionSeen",
         Event::AttemptPostponed { .. } => "AttemptPostponed",
         Event::AttemptEnded { .. } => "AttemptEnded",
+        Event::PlanReviewed { .. } => "PlanReviewed",
         Event::ClaimsAsked { .. } => "ClaimsAsked",
         Event::ClaimsJudged { .. } => "ClaimsJudged",
         Event::VerifyStarted { .. } => "VerifyStarted",
@@ -55,6 +56,10 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::Chosen { .. } => "Chosen",
         Event::TaskGone { .. } => "TaskGone",
         Event::TaskSkipped { .. } => "TaskSkipped",
+        Event::FinalCheckStarted { .. } => "FinalCheckStarted",
+        Event::FinalCheckEnded { .. } => "FinalCheckEnded",
+        Event::ReopenAsked { .. } => "ReopenAsked",
+        Event::TaskReopened { .. } => "TaskReopened",
         Event::WaitStarted { .. } => "WaitStarted",
         Event::WaitEnded { .. } => "WaitEnded",
         Event::Warned { .. } => "Warned",
@@ -63,7 +68,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
     }
 }
 
-const EVENTS: usize = 46;
+const EVENTS: usize = 51;
 
 pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
     let kinds = [OutlineKind::Task, OutlineKind::Fix, OutlineKind::Group];
@@ -88,6 +93,7 @@ pub(crate) fn every_event(text: &str) -> Vec<Event> {
     events.extend(questions(text));
     events.extend(repairs(text));
     events.extend(waits(text));
+    events.extend(final_check(text));
     events.extend(ends(text));
     events
 }
@@ -95,6 +101,7 @@ pub(crate) fn every_event(text: &str) -> Vec<Event> {
 fn started(text: &str) -> Event {
     Event::RunStarted {
         after_limit: false,
+        lost: Vec::new(),
         run: text.to_owned(),
         config: RunConfig {
             spec: text.to_owned(),
@@ -117,6 +124,7 @@ fn before_an_attempt(text: &str) -> Vec<Event> {
         index: 0,
         total: 3,
         is_verify: false,
+        is_red: false,
         is_group: false,
         verify: vec![VerifyCommand::always(text)],
         commit: Some(text.to_owned()),
@@ -169,6 +177,10 @@ fn attempts(text: &str) -> Vec<Event> {
         report: Box::new(report(text, class)),
     });
     let claims = [
+        Event::PlanReviewed {
+            task: Some(task(text)),
+            changes: report(text, AttemptClass::Ordinary).plan,
+        },
         Event::ClaimsAsked {
             seq: 3,
             task: task(text),
@@ -211,11 +223,13 @@ fn report(text: &str, class: AttemptClass) -> AttemptReport {
             claims: vec![Claim {
                 task: key("2", text),
                 verify: vec![VerifyCommand::always(text)],
+                is_red: false,
             }],
             skipped: tasks("4"),
             put_back: tasks("5"),
             added: tasks("6"),
             edited: tasks("7"),
+            reverted: tasks("8"),
             warnings: vec![text.to_owned()],
         },
         ..AttemptReport::default()
@@ -354,6 +368,35 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
     ]
 }
 
+fn final_check(text: &str) -> Vec<Event> {
+    let reasons = NotRepeatedReason::ALL;
+    let not_repeated = reasons.map(|why| NotRepeated {
+        task: key("3", text),
+        check: text.to_owned(),
+        why,
+    });
+    vec![
+        Event::FinalCheckStarted { seq: 8, checks: 2 },
+        Event::FinalCheckEnded {
+            passed: vec![key("2", text)],
+            flaky: vec![key("2", text)],
+            regressed: vec![Regression {
+                task: task(text),
+                check: text.to_owned(),
+                failure: FailureRecord::new(text),
+                since: vec![key("2", text)],
+            }],
+            not_repeated: not_repeated.to_vec(),
+            took_ms: 90,
+        },
+        Event::ReopenAsked {
+            seq: 9,
+            tasks: vec![task(text)],
+        },
+        Event::TaskReopened { task: task(text) },
+    ]
+}
+
 fn questions(text: &str) -> Vec<Event> {
     let answers = [
         PersonAnswer::Repair,
@@ -469,13 +512,16 @@ fn ends(text: &str) -> Vec<Event> {
     events
 }
 
-pub(crate) fn outcomes(text: &str) -> [RunOutcome; 8] {
+pub(crate) fn outcomes(text: &str) -> [RunOutcome; 9] {
     let why = text.to_owned();
     [
         RunOutcome::AllGreen,
         RunOutcome::OnlyDone,
         RunOutcome::Skipped,
         RunOutcome::Limit {
+            message: why.clone(),
+        },
+        RunOutcome::Regressed {
             message: why.clone(),
         },
         RunOutcome::NeedsPerson { why: why.clone() },

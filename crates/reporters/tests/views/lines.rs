@@ -30,7 +30,7 @@ fn a_run_is_shown_in_lines() {
    RETRY  1.5 in a new session
           context window is full
     PASS  [    8s] 1.5 Check the links
-     END  [ 7m18s] all tasks done                                 20261116-0445
+     END  [ 7m20s] all tasks done                                 20261116-0445
 
 "#]]
     );
@@ -96,7 +96,27 @@ fn colors_are_on_status_words_and_details_only() {
         str![[r#"
    ^[1mSTART^[0m  demo · 4 tasks · command:./agent.sh
     ^[1m^[33mSTOP^[0m  stopping; press Ctrl-C again to kill
-     ^[1m^[33mEND^[0m  [    4s] stopped; progress is saved · exit code 130     ^[2m20261116-0445^[0m
+     ^[1m^[33mEND^[0m  [    4s] stopped; progress is saved · exit code 130    ^[2m20261116-0445^[0m
+
+"#]]
+    );
+}
+
+#[test]
+fn a_task_that_no_longer_passes_is_told_with_what_ran_since() {
+    let mut out = Vec::new();
+    scripts::breaks_what_passed(Lines::new(&mut out, LineStyle::default())).finish();
+    assert_data_eq!(
+        text(&out),
+        str![[r#"
+   START  demo · 4 tasks · command:./agent.sh
+    PASS  [    4s] 1.1 Parse the file
+    PASS  [    4s] 1.2 Print it again
+   RETRY  1.1 no longer passes; open again
+          ran since it passed: 1.2
+    FAIL  [   10s] 1.1 Parse the file                             attempt 1/5
+          Verify failed: `make parse` ended with exit code 1
+     END  [   10s] finished tasks no longer pass · exit code 1    20261116-0445
 
 "#]]
     );

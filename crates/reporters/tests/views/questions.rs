@@ -23,6 +23,7 @@ fn started(spec_argument: Option<&str>) -> Event {
             ..RunConfig::default()
         },
         after_limit: false,
+        lost: Vec::new(),
     }
 }
 

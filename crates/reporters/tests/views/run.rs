@@ -2,8 +2,9 @@
 
 use regreen_engine::{Command, CommitResult, Input, Issued, Resumption, State, decide};
 use regreen_model::{
-    AttemptReport, Ending, Event, NextStep, OutlineKind, OutlineRow, PickedTask, PlanStatus,
-    RunConfig, StopSignal, TaskId, TaskKey, Timestamp, Verdict, VerifyCommand,
+    AttemptReport, Ending, Event, FailureRecord, NextStep, OutlineKind, OutlineRow, PickedTask,
+    PlanStatus, RepeatResult, RepeatVerdict, RunConfig, StopSignal, TaskId, TaskKey, Timestamp,
+    Verdict, VerifyCommand,
 };
 use regreen_reporters::Reporter;
 
@@ -33,6 +34,7 @@ impl<R: Reporter> Run<R> {
             config: Box::new(config),
             choices: Vec::new(),
             after_limit: false,
+            lost: Vec::new(),
         });
         run
     }
@@ -142,6 +144,42 @@ impl<R: Reporter> Run<R> {
         self.answer(|seq| Input::Recorded { seq })
     }
 
+    /// The checks at the end: the first `red` of them fail.
+    pub(crate) fn finally_checked(&mut self, millis: u64, red: usize) -> &mut Self {
+        let Some(Command::FinalCheck(order)) = self.owed.first().map(|issued| &issued.command)
+        else {
+            panic!("nothing is checked: {:?}", self.owed);
+        };
+        let results = order
+            .checks
+            .iter()
+            .enumerate()
+            .map(|(at, check)| RepeatResult {
+                tasks: check.tasks.clone(),
+                check: check.shown(),
+                verdict: if at < red {
+                    let error =
+                        format!("Verify failed: `{}` ended with exit code 1", check.shown());
+                    RepeatVerdict::Red {
+                        failure: Box::new(FailureRecord::new(error)),
+                    }
+                } else {
+                    RepeatVerdict::Passed
+                },
+            });
+        let results = results.collect();
+        self.pass(millis);
+        self.answer(|seq| Input::FinallyChecked {
+            seq,
+            results,
+            took_ms: millis,
+        })
+    }
+
+    pub(crate) fn reopened(&mut self) -> &mut Self {
+        self.answer(|seq| Input::Reopened { seq })
+    }
+
     pub(crate) fn waited(&mut self) -> &mut Self {
         let Some(Command::Wait { until }) = self.owed.first().map(|issued| &issued.command) else {
             panic!("nothing waits: {:?}", self.owed);
@@ -155,7 +193,7 @@ impl<R: Reporter> Run<R> {
         self.answer(|seq| Input::Contended { seq, why })
     }
 
-    /// Somebody asks to stop, and what runs is cut short.
+    /// Someone asks to stop, which ends the running attempt.
     pub(crate) fn stopped(&mut self, signal: StopSignal) -> &mut Self {
         self.stop_asked(signal);
         self.answer(|seq| Input::Halted { seq })
@@ -211,6 +249,7 @@ pub(crate) fn picked(row: &OutlineRow, verify: &[&str], commit: Option<&str>) ->
         index: 0,
         total: 4,
         is_verify: false,
+        is_red: false,
         is_group: row.kind == OutlineKind::Group,
         verify: verify
             .map(|command| VerifyCommand::always(*command))

@@ -95,6 +95,22 @@ pub(crate) fn well_in_the_end<R: Reporter>(view: R) -> Run<R> {
     waits(&mut run);
     rows[4].done = true;
     run.pass(1).plan(&rows, None);
+    run.finally_checked(2_000, 0).plan(&rows, None);
+    run
+}
+
+/// The last task breaks the first, which the final check finds.
+pub(crate) fn breaks_what_passed<R: Reporter>(view: R) -> Run<R> {
+    let mut run = Run::start(view, config());
+    let mut rows = vec![row("1.1", "Parse the file"), row("1.2", "Print it again")];
+    for (at, check) in ["make parse", "make print"].into_iter().enumerate() {
+        run.plan(&rows, Some(picked(&rows[at], &[check], None)));
+        run.attempt(4_000, signalled())
+            .verified(100, Verdict::Green);
+        run.ticked().recorded();
+        rows[at].done = true;
+    }
+    run.plan(&rows, None).finally_checked(2_000, 1).reopened();
     run
 }
 
@@ -107,6 +123,7 @@ fn fails_and_passes<R: Reporter>(run: &mut Run<R>) {
         claims: vec![Claim {
             task: key("1.4", "Write the guide"),
             verify: vec![VerifyCommand::always("true")],
+            is_red: false,
         }],
         put_back: vec![key("1.3", "Make it fast")],
         added: vec![links],
@@ -181,7 +198,7 @@ pub(crate) fn limit_reached<R: Reporter>(view: R) -> Run<R> {
     run
 }
 
-/// Somebody presses Ctrl-C during an attempt.
+/// Someone presses Ctrl-C during an attempt.
 pub(crate) fn stopped<R: Reporter>(view: R) -> Run<R> {
     let mut run = Run::start(view, config());
     let rows = rows();

@@ -16,7 +16,7 @@ fn a_green_run_is_summed_up() {
         summary.text(LineStyle::default()),
         str![[r#"
 ALL_TASKS_COMPLETE
-   Tasks  4 of 4 done in 7m 18s
+   Tasks  4 of 4 done in 7m 20s
 Attempts  6, 5 of 100 counted
    Waits  1, 5m 16s in all
     Plan  agent added 1.5; put back 1.3; ticks taken back 1.4
@@ -48,7 +48,7 @@ Attempts  2 of 100
     );
 }
 
-/// Pauses are no time that the run took.
+/// Pauses don't count as time of the run.
 #[test]
 fn a_run_that_went_on_is_summed_up_as_one() {
     let stopped = scripts::stopped(Summary::default());
@@ -157,7 +157,7 @@ Some tasks were skipped: 2 tasks are open.
    Tasks  0 of 2 done in 0s
 Attempts  0 of 100
     Cost  $1.24
-  Tokens  2000 in, 30 out
+  Tokens  2k in, 30 out
     SKIP  1.2
     Next  see why 1.2 was skipped:  regreen why 1.2
 
@@ -170,7 +170,7 @@ A person must decide: the disk is full
    Tasks  0 of 2 done in 0s
 Attempts  0 of 100
     Cost  $1.24
-  Tokens  2000 in, 30 out
+  Tokens  2k in, 30 out
     Next  decide, then continue:  regreen run
 
 "#]],
@@ -182,7 +182,7 @@ Try again later: the disk is full
    Tasks  0 of 2 done in 0s
 Attempts  0 of 100
     Cost  $1.24
-  Tokens  2000 in, 30 out
+  Tokens  2k in, 30 out
     Next  continue when the service is back:  regreen run
 
 "#]],
@@ -194,7 +194,7 @@ Fix the setup first: the disk is full
    Tasks  0 of 2 done in 0s
 Attempts  0 of 100
     Cost  $1.24
-  Tokens  2000 in, 30 out
+  Tokens  2k in, 30 out
     Next  continue when it is fixed:  regreen run
 
 "#]],
@@ -207,7 +207,7 @@ Stopped; progress is saved.
    Tasks  0 of 2 done in 0s
 Attempts  0 of 100
     Cost  $1.24
-  Tokens  2000 in, 30 out
+  Tokens  2k in, 30 out
     Next  continue:  regreen run
 
 "#]],

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use regreen_agents::Prompts;
 use regreen_diagnosis::{ChildFailure, Completion, unexplained_failure};
-use regreen_engine::delegation::End;
+use regreen_engine::delegation::Conclusion;
 use regreen_model::{FailureKind, FailureRecord, StopSignal, Timestamp};
 use regreen_repairs::ManifestSnapshot;
 use regreen_supervisor::Keepers;
@@ -16,7 +16,9 @@ use super::work::DelegationOutcome;
 use super::{DelegationEnd, DelegationObserver, DelegationResult, DelegationSetup};
 use crate::clock;
 use crate::execution::ExecutionContext;
+use crate::performer::PerformError;
 use crate::process::{Processes, workspace_masks};
+use crate::project_programs::ProjectPrograms;
 use crate::run::{RunError, open_store};
 use crate::spec_paths::own_folder;
 use crate::tree_lock::create_own_folder;
@@ -47,7 +49,8 @@ impl<'o> ActiveDelegation<'o> {
         let began = clock::now();
         let root = setup.root;
         let folder = make_folder(&root, began)?;
-        let masks = workspace_masks(&root);
+        let masks = workspace_masks(&root, &setup.secrets);
+        let programs = ProjectPrograms::begin(&root, &folder.path, &setup.path);
         let logs = folder.path.strip_prefix(&root).unwrap_or(&folder.path);
         Ok(Self {
             log: DelegationLog {
@@ -66,6 +69,7 @@ impl<'o> ActiveDelegation<'o> {
                 setup.prompts,
                 setup.path,
                 ManifestSnapshot::read(&root),
+                programs.map_err(PerformError::from)?,
                 setup.verify_timeout_ms,
                 Processes {
                     keepers: Keepers::new(setup.keeper),
@@ -96,7 +100,7 @@ impl<'o> ActiveDelegation<'o> {
         verify: Option<String>,
         outcome: DelegationOutcome,
     ) -> DelegationResult {
-        let is_done = outcome.end == End::Done;
+        let is_done = outcome.end == Conclusion::Done;
         let failure = outcome.failure.filter(|_| !is_done);
         DelegationResult {
             completion: is_done.then(|| self.completion(verify, outcome.answer, outcome.flaky)),

@@ -6,7 +6,7 @@ use regreen_agents::{
     Assignment, DelegateBrief, IdenticalPrompt, PromptReason, parts, refuse_identical,
 };
 use regreen_diagnosis::{DelegatedAttempt, ObservedAttempt};
-use regreen_engine::delegation::{Attempted, Order};
+use regreen_engine::delegation::{Attempted, DelegatedOrder};
 use regreen_model::{
     AttemptClass, AttemptReport, FailureRecord, PromptKind, Transcript, VerifyCommand,
 };
@@ -36,7 +36,7 @@ impl ActiveDelegation<'_> {
         &mut self,
         work: &DelegatedWork,
         state: &mut DelegationState,
-        order: Order,
+        order: DelegatedOrder,
     ) -> Result<FinishedAttempt, PerformError> {
         let prompt = self.prompt(work, state, &order);
         let logged = self.log.begin(&order, &prompt)?;
@@ -103,6 +103,7 @@ impl ActiveDelegation<'_> {
             commands: &[VerifyCommand::always(command.clone())],
             gate: None,
             timeout_ms: self.context.verify_timeout_ms,
+            deadline: None,
             environment: &self.environment,
         };
         let (result, is_second) = self.context.verify_with_retry(&check, self.observer)?;
@@ -119,7 +120,12 @@ impl ActiveDelegation<'_> {
         })
     }
 
-    fn prompt(&self, work: &DelegatedWork, state: &DelegationState, order: &Order) -> String {
+    fn prompt(
+        &self,
+        work: &DelegatedWork,
+        state: &DelegationState,
+        order: &DelegatedOrder,
+    ) -> String {
         let session = order.session.as_deref();
         let resumes = self.context.agent.session(session).is_some();
         let brief = DelegateBrief {
@@ -152,7 +158,7 @@ impl ActiveDelegation<'_> {
     fn save_prompt(
         &self,
         state: &DelegationState,
-        order: &Order,
+        order: &DelegatedOrder,
         logged: LoggedAttempt,
         prompt: &str,
     ) -> Result<Result<(), IdenticalPrompt>, PerformError> {
@@ -171,7 +177,7 @@ impl ActiveDelegation<'_> {
 
     fn run_agent(
         &mut self,
-        order: &Order,
+        order: &DelegatedOrder,
         logged: LoggedAttempt,
         prompt: &str,
     ) -> Result<ObservedAttempt, PerformError> {
@@ -234,7 +240,7 @@ impl TranscriptObserver for ActivityOnly<'_> {
 
 /// Reports an attempt that was not made, because it would fail like the one before.
 fn refused_attempt(
-    order: Order,
+    order: DelegatedOrder,
     logged: LoggedAttempt,
     refused: &IdenticalPrompt,
 ) -> FinishedAttempt {

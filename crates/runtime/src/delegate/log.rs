@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use regreen_engine::delegation::{Order, Step};
+use regreen_engine::delegation::{DelegatedOrder, NextAction};
 use regreen_model::{FailureRecord, Timestamp};
 use regreen_redaction::Masks;
 use regreen_store::{Delegation, Store, StoreError};
@@ -82,7 +82,7 @@ pub(super) struct LoggedAttempt(usize);
 impl DelegationLog {
     pub(super) fn begin(
         &mut self,
-        order: &Order,
+        order: &DelegatedOrder,
         prompt: &str,
     ) -> Result<LoggedAttempt, StoreError> {
         let number = u32::try_from(self.rows.len() + 1).unwrap_or(u32::MAX);
@@ -145,8 +145,12 @@ impl DelegationLog {
     }
 
     /// Notes what is done about a failure; steps that change nothing are left out.
-    pub(super) fn tried(&mut self, attempt: LoggedAttempt, step: &Step) -> Result<(), StoreError> {
-        if matches!(step, Step::Inspect | Step::End(_)) {
+    pub(super) fn tried(
+        &mut self,
+        attempt: LoggedAttempt,
+        step: &NextAction,
+    ) -> Result<(), StoreError> {
+        if matches!(step, NextAction::Inspect | NextAction::End(_)) {
             return Ok(());
         }
         let words = self.masks.mask(&step.words());

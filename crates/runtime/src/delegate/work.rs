@@ -2,7 +2,9 @@
 
 use regreen_agents::PartBrief;
 use regreen_diagnosis::DelegatedAttempt;
-use regreen_engine::delegation::{Attempted, End, Happened, Order, Step, Terms, next};
+use regreen_engine::delegation::{
+    Attempted, Conclusion, DelegatedOrder, Happened, NextAction, Terms, next,
+};
 use regreen_model::{
     AttemptClass, AttemptReport, FailureCategory, FailureRecord, PlainLine, PromptKind, Transcript,
 };
@@ -26,7 +28,7 @@ pub(super) struct DelegatedWork {
 /// How the work ended.
 #[derive(Clone, Debug)]
 pub(super) struct DelegationOutcome {
-    pub(super) end: End,
+    pub(super) end: Conclusion,
     pub(super) answer: String,
     /// The check failed first, then passed.
     pub(super) flaky: bool,
@@ -51,7 +53,7 @@ pub(super) struct DelegationState {
 }
 
 impl DelegationState {
-    fn into_outcome(self, end: End) -> DelegationOutcome {
+    fn into_outcome(self, end: Conclusion) -> DelegationOutcome {
         DelegationOutcome {
             end,
             answer: self.answer,
@@ -80,8 +82,8 @@ impl ActiveDelegation<'_> {
                 self.log.tried(failed, &step)?;
             }
             match step {
-                Step::Attempt(order) => self.try_once(work, &mut state, order)?,
-                Step::Wait {
+                NextAction::Attempt(order) => self.try_once(work, &mut state, order)?,
+                NextAction::Wait {
                     until,
                     why,
                     repeats,
@@ -89,17 +91,17 @@ impl ActiveDelegation<'_> {
                     let waited = self.wait(until, &why, repeats)?;
                     state.past.push(waited);
                 }
-                Step::Inspect => {
+                NextAction::Inspect => {
                     let found = self.inspect(work, &state)?;
                     state.past.push(Happened::Inspected(found));
                 }
-                Step::Repair(repair) => self.repair(work, &mut state, repair)?,
-                Step::DoParts { parts, terms } => {
+                NextAction::Repair(repair) => self.repair(work, &mut state, repair)?,
+                NextAction::DoParts { parts, terms } => {
                     if let Some(end) = self.run_parts(work, &mut state, &parts, terms)? {
                         return Ok(state.into_outcome(end));
                     }
                 }
-                Step::End(end) => return Ok(state.into_outcome(end)),
+                NextAction::End(end) => return Ok(state.into_outcome(end)),
             }
         }
     }
@@ -108,7 +110,7 @@ impl ActiveDelegation<'_> {
         &mut self,
         work: &DelegatedWork,
         state: &mut DelegationState,
-        order: Order,
+        order: DelegatedOrder,
     ) -> Result<(), PerformError> {
         let is_split = order.prompt == PromptKind::Split;
         self.announce(work, state, &order);
@@ -123,7 +125,7 @@ impl ActiveDelegation<'_> {
     }
 
     /// Announces an attempt, unless it is the first.
-    fn announce(&mut self, work: &DelegatedWork, state: &DelegationState, order: &Order) {
+    fn announce(&mut self, work: &DelegatedWork, state: &DelegationState, order: &DelegatedOrder) {
         let (number, most) = (state.number(), work.terms.attempts);
         let line = match order.prompt {
             _ if state.past.is_empty() => return,
@@ -161,7 +163,7 @@ impl ActiveDelegation<'_> {
         state: &mut DelegationState,
         parts: &[String],
         terms: Terms,
-    ) -> Result<Option<End>, PerformError> {
+    ) -> Result<Option<Conclusion>, PerformError> {
         let mut answers = String::new();
         let mut failed = None;
         for (at, part) in parts.iter().enumerate() {
@@ -178,8 +180,8 @@ impl ActiveDelegation<'_> {
                 .failure
                 .map(|failure| after_parts(failure, parts, at));
             match outcome.end {
-                End::Done => {}
-                End::Failed => {
+                Conclusion::Done => {}
+                Conclusion::Failed => {
                     failed = failure;
                     break;
                 }
@@ -255,7 +257,7 @@ impl ActiveDelegation<'_> {
         state.failure.clone_from(&failure);
         state.answer = answer;
         state.flaky = flaky;
-        let order = Order {
+        let order = DelegatedOrder {
             prompt: PromptKind::First,
             timeout_ms: work.terms.timeout_ms,
             session: None,

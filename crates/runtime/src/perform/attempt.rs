@@ -1,23 +1,19 @@
 //! One attempt of the agent at a task.
 
-use std::collections::BTreeSet;
-use std::rc::Rc;
-
 use regreen_agents::{Assignment, IdenticalPrompt};
 use regreen_diagnosis::{ObservedAttempt, task_failure};
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
 use regreen_model::{
-    AttemptClass, AttemptReport, CommandSeq, Ending, FailureRecord, PersonChoice, TaskKey,
+    AttemptClass, AttemptReport, CommandSeq, Ending, FailureRecord, PersonChoice, PlanChanges,
+    TaskKey,
 };
 use regreen_workspace::AttemptName;
 
-use super::attempt_files::{
-    active_ms, save_plan, save_prompt, saved_plan, saved_usage, usage_file,
-};
-use super::plan_review::{Author, PlanBefore, ReplacedPlan, review_plan};
+use super::attempt_files::{active_ms, save_prompt, saved_usage, usage_file};
+use super::plan_guard::{GuardedCommand, PlanGuard, had_begun};
 use super::prompt::{suggestions, written_prompt};
-use super::state_file::read_state;
+use super::tampering::{remember_surroundings, review_surroundings};
 use crate::clock;
 use crate::driver::StepRecorder;
 use crate::execution::AgentRun;
@@ -36,6 +32,7 @@ pub(crate) fn attempt(
     performer: &mut Performer,
     seq: CommandSeq,
     order: &AttemptOrder,
+    guard: &mut PlanGuard,
     recorder: &mut StepRecorder<'_>,
 ) -> Result<Attempted, PerformError> {
     let key = &order.task.task;
@@ -43,7 +40,6 @@ pub(crate) fn attempt(
     let Some(row) = file.open_row(key) else {
         return Ok(Attempted::Gone);
     };
-    let before = with_wholes(performer, PlanBefore::of(&file, key, Author::Agent), key);
     let earlier = performer.earlier_runs(&recorder.journal.store);
     let suggestions = suggestions(&earlier, &file, row)?;
     let session = order.session.as_deref();
@@ -53,13 +49,12 @@ pub(crate) fn attempt(
         return Ok(Attempted::Ended(Box::new(fatal(&refused))));
     }
     let name = AttemptName::new(&performer.run, key, order.attempt);
-    save_plan(performer, &name, &file)?;
     performer.tree.before(&name, clock::now())?;
+    remember_surroundings(performer)?;
     let mut observer = AttemptObserver { recorder, seq };
     let seen = run_agent(performer, order, &file, row, &prompt, &mut observer)?;
     let report = seen.task_report(&key.id, order.task.is_verify);
-    let (mut report, files) =
-        review_changes(performer, &name, key, &before, &order.put_back, report)?;
+    let (mut report, files) = review_changes(performer, &name, Some(guard), report)?;
     let diagnosis = task_failure(&report, &seen.transcript, files);
     report.failure.diagnosis = diagnosis.map(Box::new);
     Ok(Attempted::Ended(Box::new(report)))
@@ -70,7 +65,7 @@ pub(crate) fn interrupted(
     performer: &mut Performer,
     key: &TaskKey,
     attempt: u32,
-    put_back: &BTreeSet<TaskKey>,
+    command: GuardedCommand,
     new_choices: &[&PersonChoice],
 ) -> Result<AttemptReport, PerformError> {
     let report = AttemptReport {
@@ -84,14 +79,14 @@ pub(crate) fn interrupted(
         ..AttemptReport::default()
     };
     let name = AttemptName::new(&performer.run, key, attempt);
-    let before = match saved_plan(performer, &name) {
-        Some(text) => Rc::new(TaskFile::read(text).as_chosen(new_choices)),
-        // The attempt had not begun.
-        None => return Ok(report),
-    };
-    let before = PlanBefore::of(&before, key, Author::AgentOrPerson);
-    let before = with_wholes(performer, before, key);
-    let (report, files) = review_changes(performer, &name, key, &before, put_back, report)?;
+    let had_begun = had_begun(performer, &command);
+    let mut guard = PlanGuard::interrupted(performer, command, new_choices);
+    if !had_begun {
+        let changes = guard.map(|mut guard| guard.end(performer)).transpose()?;
+        let plan = changes.unwrap_or_default();
+        return Ok(AttemptReport { plan, ..report });
+    }
+    let (report, files) = review_changes(performer, &name, guard.as_mut(), report)?;
     warn_of_unseen(performer, &name, &files);
     Ok(report)
 }
@@ -117,30 +112,22 @@ fn warn_of_unseen(performer: &mut Performer, name: &AttemptName, files: &[String
     )]);
 }
 
-/// Counts the tasks that this one is a part of as being worked on, too: they stay as they are.
-fn with_wholes(performer: &Performer, mut before: PlanBefore, task: &TaskKey) -> PlanBefore {
-    let wholes = read_state(performer).wholes(&task.id);
-    let rows = wholes.iter().flat_map(|id| before.file.rows_with_id(id));
-    let keys: Vec<TaskKey> = rows.filter_map(|row| before.file.key(row)).collect();
-    before.running.extend(keys);
-    before
-}
-
 /// Adds to the report what the attempt did to the plan and to the working tree. Returns the
 /// files that have changed as well.
 fn review_changes(
     performer: &mut Performer,
     name: &AttemptName,
-    key: &TaskKey,
-    before: &PlanBefore,
-    put_back: &BTreeSet<TaskKey>,
+    guard: Option<&mut PlanGuard>,
     report: AttemptReport,
 ) -> Result<(AttemptReport, Vec<String>), PerformError> {
-    let folder = performer.paths.task_folder(&performer.run, key);
-    let mut replaced = ReplacedPlan::new(folder, name.attempt, before.author);
-    let mut plan = review_plan(performer, before, put_back, &mut replaced)?;
-    plan.warnings.extend(report.plan.warnings.iter().cloned());
+    // The guard ends last: git writes files here, and the user's filters may run.
     let left = performer.tree.after(name, clock::now())?;
+    // Without a guard the plan was reviewed when the attempt was stopped.
+    let mut plan = match guard {
+        Some(guard) => guard.end(performer)?,
+        None => PlanChanges::default(),
+    };
+    plan.warnings.extend(report.plan.warnings.iter().cloned());
     performer.notices.add_all(left.warnings);
     // These are written about the work; they are not part of it.
     let spec_files = performer.paths.spec_files();
@@ -148,6 +135,7 @@ fn review_changes(
     let changed = left.changed.into_iter();
     let changed = changed.filter(|path| is_work(path.clone()));
     let changed: Vec<String> = changed.map(|path| path.to_string()).collect();
+    let moved = left.moved;
     let report = AttemptReport {
         plan,
         progressed: report.progressed || !changed.is_empty(),
@@ -155,7 +143,21 @@ fn review_changes(
         head: left.head,
         ..report
     };
-    Ok((report, changed))
+    let report = review_surroundings(performer, report)?;
+    Ok((with_moved_head(report, moved), changed))
+}
+
+/// An attempt that took work off the branch has failed, whatever it says.
+fn with_moved_head(report: AttemptReport, moved: Option<String>) -> AttemptReport {
+    let Some(moved) = moved else {
+        return report;
+    };
+    AttemptReport {
+        signalled: false,
+        reports_failure: true,
+        failure: FailureRecord::new(moved),
+        ..report
+    }
 }
 
 /// Reports an attempt that was not made, because it would fail like the one before.

@@ -4,12 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use regreen_agents::{IdenticalPrompt, refuse_identical};
-use regreen_documents::TaskFile;
 use regreen_engine::AttemptOrder;
 use regreen_model::{TaskKey, Usage};
-use regreen_workspace::AttemptName;
+use regreen_workspace::{MAX_FILE, read_file, read_text_file};
 
-use crate::atomic_file::write_atomically;
 use crate::clock::millis;
 use crate::performer::{PerformError, Performer};
 
@@ -35,7 +33,7 @@ pub(super) fn save_prompt(
     // In a resumed session the same words are not the same prompt.
     let failed_attempts = since..=order.failed_attempt.filter(|_| !resumes).unwrap_or(0);
     for failed in failed_attempts {
-        let earlier = fs::read_to_string(path(failed)).unwrap_or_default();
+        let earlier = read_text_file(&path(failed), MAX_FILE).unwrap_or_default();
         if let Err(refused) = refuse_identical(&kept, &earlier) {
             return Ok(Err(refused));
         }
@@ -57,7 +55,7 @@ fn attempt_file(performer: &Performer, task: &TaskKey, attempt: u32, what: &str)
 
 /// The usage of an attempt whose end was not seen, as far as its agent had told it.
 pub(super) fn saved_usage(performer: &Performer, task: &TaskKey, attempt: u32) -> Option<Usage> {
-    let kept = fs::read(usage_file(performer, task, attempt)).ok()?;
+    let kept = read_file(&usage_file(performer, task, attempt), MAX_FILE).ok()?;
     serde_json::from_slice(&kept).ok()
 }
 
@@ -68,39 +66,4 @@ pub(super) fn active_ms(performer: &Performer, task: &TaskKey, attempt: u32) -> 
     let begun = changed(&attempt_file(performer, task, attempt, PROMPT))?;
     let last = changed(&performer.paths.log(&performer.run, task, attempt))?;
     last.duration_since(begun).ok().map(millis)
-}
-
-/// Keeps the plan as it is before an attempt, in case of a crash; only the last one is needed.
-/// An attempt without one has not begun.
-pub(super) fn save_plan(
-    performer: &Performer,
-    name: &AttemptName,
-    file: &TaskFile,
-) -> Result<(), PerformError> {
-    let kept = heading(name, file.text()) + file.text();
-    write_atomically(&plan_path(performer), kept.as_bytes())?;
-    Ok(())
-}
-
-/// The plan as it was before an attempt, if all of it was kept.
-pub(super) fn saved_plan(performer: &Performer, name: &AttemptName) -> Option<String> {
-    let kept = fs::read_to_string(plan_path(performer)).ok()?;
-    let (_, text) = kept.split_once('\n')?;
-    let is_whole = kept.strip_suffix(text) == Some(&heading(name, text));
-    is_whole.then(|| text.to_owned())
-}
-
-fn heading(name: &AttemptName, text: &str) -> String {
-    let AttemptName {
-        run,
-        task,
-        occurrence,
-        attempt,
-    } = name;
-    let bytes = text.len();
-    format!("{run} {task}+{occurrence} {attempt} {bytes}\n")
-}
-
-fn plan_path(performer: &Performer) -> PathBuf {
-    performer.paths.scratch().join("plan-before")
 }

@@ -9,6 +9,7 @@ use regreen_model::{Claim, TaskKey};
 use regreen_workspace::{ReadError, RealDisk, create_dir_all, create_file, edit_file, read_text};
 
 use super::fix_tasks::passed_fixes;
+use super::plan_guard::PlanGuard;
 use crate::history::EarlierRuns;
 use crate::observer::RunObserver;
 use crate::performer::{PerformError, Performer};
@@ -65,6 +66,7 @@ pub(crate) fn commit(
         run: performer.run.clone(),
         task: order.task.clone(),
         attempts: order.attempts,
+        number: order.number,
         message: order.message.clone(),
         runs: runs(&performer.run, &tasks, earlier)?,
         tasks,
@@ -105,18 +107,31 @@ fn with_fixes(performer: &mut Performer, task: &TaskKey) -> Result<Vec<TaskKey>,
     Ok(tasks)
 }
 
+/// Rows that an agent ticked while it worked on a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClaimsJob<'a> {
+    pub(crate) task: &'a TaskKey,
+    pub(crate) claims: &'a [Claim],
+    pub(crate) gate: Option<&'a str>,
+    pub(crate) environment: &'a [(String, String)],
+}
+
 /// The rows whose tick stays, and those whose tick was reverted.
 type JudgedClaims = (Vec<TaskKey>, Vec<TaskKey>);
 
-/// Verifies the rows of other tasks that the agent ticked: a tick without proof is reverted.
+/// Verifies the rows of other tasks that the agent ticked, and ticks those that pass.
 pub(crate) fn judge_claims(
     performer: &mut Performer,
-    task: &TaskKey,
-    claims: &[Claim],
-    gate: Option<&str>,
-    environment: &[(String, String)],
+    job: &ClaimsJob<'_>,
+    guard: &mut PlanGuard,
     observer: &mut dyn RunObserver,
 ) -> Result<JudgedClaims, PerformError> {
+    let ClaimsJob {
+        task,
+        claims,
+        gate,
+        environment,
+    } = *job;
     let (mut kept, mut taken_back) = (Vec::new(), Vec::new());
     for claim in claims {
         let stem = format!("claim-{}", claim.task.id);
@@ -125,19 +140,20 @@ pub(crate) fn judge_claims(
             ..performer.check(task, stem, &claim.verify, environment)
         };
         let (result, _) = performer.context.verify_with_retry(&check, observer)?;
-        if matches!(result, CheckResult::Passed) {
-            // An interrupted process may have reverted the tick before.
-            performer.set_box(&claim.task, true)?;
-            let done = Record {
-                task: claim.task.clone(),
-                hash: None,
-            };
-            record(performer, &done)?;
-            kept.push(claim.task.clone());
+        let list = if matches!(result, CheckResult::Passed) {
+            &mut kept
         } else {
-            performer.set_box(&claim.task, false)?;
-            taken_back.push(claim.task.clone());
-        }
+            &mut taken_back
+        };
+        list.push(claim.task.clone());
+    }
+    // Nothing runs from here on: these edits are regreen's own.
+    let changes = guard.end(performer)?;
+    performer.reviewed(Some(task), changes);
+    for key in &kept {
+        performer.set_box(key, true)?;
+        let (task, hash) = (key.clone(), None);
+        record(performer, &Record { task, hash })?;
     }
     Ok((kept, taken_back))
 }

@@ -8,46 +8,37 @@ use std::rc::Rc;
 
 use regreen_documents::{PlanReview, Tampering, TaskFile, review};
 use regreen_model::{PlanChanges, TaskKey};
-use regreen_workspace::{ReadError, RealDisk, create_dir_all, create_file};
+use regreen_workspace::{
+    MAX_FILE, ReadError, RealDisk, create_dir_all, create_file, read_text_file,
+};
 
 use crate::performer::{PerformError, Performer};
 
-/// The plan as it was when an attempt began.
+/// The plan before foreign code ran, and what must not change in it.
 #[derive(Debug)]
-pub(crate) struct PlanBefore {
-    pub(crate) file: Rc<TaskFile>,
-    /// The task of the attempt, its root and their fixes.
-    pub(crate) running: Vec<TaskKey>,
-    /// Who made the changes since then.
-    pub(crate) author: Author,
-}
-
-impl PlanBefore {
-    pub(crate) fn of(file: &Rc<TaskFile>, task: &TaskKey, author: Author) -> Self {
-        Self {
-            file: Rc::clone(file),
-            running: file.worked_on(task),
-            author,
-        }
-    }
+pub(super) struct ReviewedPlan {
+    pub(super) before: Rc<TaskFile>,
+    /// The task, its root, their fixes, and the tasks that it is a part of.
+    pub(super) running: Vec<TaskKey>,
 }
 
 /// Reverts what an agent must not do to the plan, and reports what else it did.
-pub(crate) fn review_plan(
+pub(super) fn review_plan(
     performer: &mut Performer,
-    before: &PlanBefore,
+    plan: &ReviewedPlan,
     put_back: &BTreeSet<TaskKey>,
     replaced: &mut ReplacedPlan,
 ) -> Result<PlanChanges, PerformError> {
+    let before = &plan.before;
     let was_removed = restore_file(performer, before)?;
     let mut last = PlanReview::default();
     let mut kept = Ok(());
     let edited = performer.plan.edit(|now| {
         // The same parse: the file has not changed.
-        last = if std::ptr::eq(now, &raw const *before.file) {
+        last = if std::ptr::eq(now, &raw const **before) {
             PlanReview::default()
         } else {
-            review(&before.file, now, &before.running, put_back)
+            review(before, now, &plan.running, put_back)
         };
         let Some(text) = last.text.take() else {
             return Ok(None);
@@ -58,6 +49,9 @@ pub(crate) fn review_plan(
     })?;
     kept?;
     performer.notices.edited(&edited);
+    if !took_back_only_ticks(&last) {
+        replaced.offer(performer.plan.latest()?.text())?;
+    }
     let shown = |path: &Path| performer.paths.shown(path);
     last.warnings
         .extend(replaced.warning(took_back_only_ticks(&last), shown));
@@ -70,20 +64,19 @@ pub(crate) fn review_plan(
 
 fn took_back_only_ticks(review: &PlanReview) -> bool {
     let mut what = review.reverted.iter().map(|one| one.what);
-    !review.reverted.is_empty()
-        && what.all(|what| what == Tampering::Ticked)
+    what.all(|what| what == Tampering::Ticked)
         && review.vanished.is_empty()
         && review.skipped.is_empty()
 }
 
 /// Restores the file if the agent removed it. Returns whether it did.
-fn restore_file(performer: &mut Performer, before: &PlanBefore) -> Result<bool, PerformError> {
+fn restore_file(performer: &mut Performer, before: &TaskFile) -> Result<bool, PerformError> {
     match performer.plan.read() {
         Err(ReadError::NotFound { path }) => {
             if let Some(folder) = path.parent() {
                 create_dir_all(&RealDisk, folder)?;
             }
-            create_file(&RealDisk, &path, before.file.text())?;
+            create_file(&RealDisk, &path, before.text())?;
             Ok(true)
         }
         Err(error) => Err(error.into()),
@@ -130,6 +123,15 @@ impl ReplacedPlan {
         Ok(())
     }
 
+    /// Keeps the text that the kept one was replaced with as well: their difference is what a
+    /// person may accept.
+    pub(crate) fn offer(&self, text: &str) -> io::Result<()> {
+        match &self.kept {
+            Some((_, path)) => fs::write(base_of(path), text),
+            None => Ok(()),
+        }
+    }
+
     /// A warning for people, if a text was kept. A reverted tick needs none, unless a person may
     /// have made it.
     pub(crate) fn warning(
@@ -141,11 +143,12 @@ impl ReplacedPlan {
         match self.author {
             Author::Agent if only_ticks => None,
             Author::Agent => Some(format!(
-                "some of the agent's changes to the task file were reverted; its version is kept as {path}"
+                "some of the agent's changes to the task file were reverted; its version is kept as {path}; if they are yours, run `regreen accept-plan`"
             )),
             Author::AgentOrPerson => Some(format!(
                 "some changes made to the task file since the interrupted attempt began were \
-                 reverted; a person may have made them, so that version is kept as {path}"
+                 reverted; a person may have made them, so that version is kept as {path}; if they \
+                 are yours, run `regreen accept-plan`"
             )),
         }
     }
@@ -171,6 +174,51 @@ impl ReplacedPlan {
             }
         }
     }
+}
+
+/// Changes to the task file that were reverted, and that a person may accept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanOffer {
+    /// Where the changed text is kept.
+    pub kept: PathBuf,
+    /// That text.
+    pub changed: String,
+    /// The text that it was replaced with.
+    pub base: String,
+}
+
+impl PlanOffer {
+    /// Finds the last changes that were reverted in a run and are not accepted.
+    #[must_use]
+    pub fn last_of(run_folder: &Path) -> Option<Self> {
+        let files = |folder: &Path| -> Vec<PathBuf> {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.map(|entry| entry.path()).collect()
+        };
+        let folders = files(run_folder).into_iter().filter(|path| path.is_dir());
+        let folders = folders.chain([run_folder.to_owned()]);
+        let all = folders.flat_map(|folder| files(&folder));
+        let offered = all.filter(|path| base_of(path).is_file());
+        let changed_at = |path: &PathBuf| fs::metadata(path).and_then(|file| file.modified()).ok();
+        let kept = offered.max_by_key(changed_at)?;
+        Some(Self {
+            changed: read_text_file(&kept, MAX_FILE).ok()?,
+            base: read_text_file(&base_of(&kept), MAX_FILE).ok()?,
+            kept,
+        })
+    }
+
+    /// Offers it no longer.
+    ///
+    /// # Errors
+    /// If the file can't be removed.
+    pub fn close(&self) -> io::Result<()> {
+        fs::remove_file(base_of(&self.kept))
+    }
+}
+
+fn base_of(kept: &Path) -> PathBuf {
+    kept.with_extension("base.md")
 }
 
 #[cfg(test)]

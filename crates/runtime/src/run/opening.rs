@@ -86,7 +86,7 @@ fn late_report(run: &RunId, outcome: &RunOutcome) -> String {
         RunOutcome::AllGreen => "all tasks were done",
         RunOutcome::OnlyDone => "the requested tasks were done",
         RunOutcome::Skipped => "some tasks were skipped",
-        RunOutcome::Limit { message } => message,
+        RunOutcome::Limit { message } | RunOutcome::Regressed { message } => message,
         RunOutcome::NeedsPerson { why }
         | RunOutcome::TryLater { why }
         | RunOutcome::SetUp { why } => why,
@@ -107,6 +107,16 @@ pub(super) fn ended_at_limit(journal: &Journal, paths: &SpecPaths) -> Result<boo
         .filter(|run| run.spec == key && run.id != journal.run);
     let end = before.next().and_then(|run| run.end.as_ref());
     Ok(end.is_some_and(|end| end.outcome == limit.name()))
+}
+
+/// The spec's run before this one.
+pub(super) fn run_before(journal: &Journal, paths: &SpecPaths) -> Result<Option<RunId>, RunError> {
+    let runs = journal.store.runs(usize::MAX)?;
+    let key = paths.spec_key();
+    let mut before = runs
+        .iter()
+        .filter(|run| run.spec == key && run.id != journal.run);
+    Ok(before.next().map(|run| run.id.clone()))
 }
 
 #[cfg(test)]
@@ -136,6 +146,7 @@ mod tests {
             run: journal.run.to_string(),
             config: RunConfig::default(),
             after_limit: false,
+            lost: Vec::new(),
         };
         let decision = Decision {
             events: vec![started, Event::RunEnded { outcome }],

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-use std::{fs, io};
+use std::time::{Duration, SystemTime};
 
 use regreen_engine::CommitResult;
-use regreen_model::Timestamp;
+use regreen_model::{TaskKey, Timestamp};
+use regreen_repairs::release_git_lock;
 use regreen_supervisor::{Exit, Stdin, Stream};
 use regreen_workspace::{
     AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitReport, CommitRequest, Git,
-    GitCall, GitError, GitReply, GitRunner, Oid, RelPath, SnapshotLimits, SnapshotSide, Snapshots,
-    StoredSnapshot,
+    GitCall, GitError, GitReply, GitRunner, GuardedHead, MAX_FILE, Oid, RealDisk, RelPath,
+    SnapshotLimits, SnapshotSide, Snapshots, StoredSnapshot, read_file,
 };
 
 use super::{AttemptChanges, CommitJob, TreeError};
@@ -30,6 +31,9 @@ pub(crate) struct GitTree {
     snapshots: Snapshots,
     scratch: PathBuf,
     before: Option<(AttemptName, Oid)>,
+    /// HEAD as it was before the attempt, with the snapshot from then; after the attempt, as it
+    /// left it.
+    guarded: Option<(AttemptName, GuardedHead, Oid)>,
     /// The user's own changes, which are not committed.
     users: BTreeSet<RelPath>,
 }
@@ -49,8 +53,18 @@ impl GitTree {
             snapshots: Snapshots::new(git, scratch, SnapshotLimits::default()),
             scratch: scratch.to_owned(),
             before: None,
+            guarded: None,
             users: BTreeSet::new(),
         }
+    }
+
+    pub(super) fn commit_of(&self, run: &str, task: &TaskKey) -> Result<Option<String>, GitError> {
+        let git = self.snapshots.git();
+        git.commit_with_key(&key_of_task(run, task))
+    }
+
+    pub(super) fn git(&self) -> &Git {
+        self.snapshots.git()
     }
 
     /// Takes what is dirty now for the user's, unless an attempt made it; a resumed run loads what
@@ -61,7 +75,7 @@ impl GitTree {
         own: &BTreeSet<RelPath>,
     ) -> Result<(), TreeError> {
         let path = run_folder.join(DIRTY);
-        self.users = match fs::read(&path) {
+        self.users = match read_file(&path, MAX_FILE) {
             Ok(bytes) => parse_paths(&bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let users = self.users_paths(own)?;
@@ -114,6 +128,8 @@ impl GitTree {
 
     pub(super) fn before(&mut self, name: &AttemptName, now: Timestamp) -> Result<(), TreeError> {
         let taken = self.snapshots.take_before(name, clock::system_time(now))?;
+        let guarded = self.snapshots.guard_head()?;
+        self.guarded = Some((name.clone(), guarded, taken.oid.clone()));
         self.before = Some((name.clone(), taken.oid));
         Ok(())
     }
@@ -128,6 +144,13 @@ impl GitTree {
         };
         let now = clock::system_time(now);
         let after = self.snapshots.take_after(name, &before, now)?;
+        let moved = self.put_head_back(name)?;
+        // From here on its Verify runs.
+        self.guarded = Some((
+            name.clone(),
+            self.snapshots.guard_head()?,
+            after.oid.clone(),
+        ));
         let git = self.snapshots.git();
         let changes = git.changed_files(&before, &after.oid)?;
         let warnings = after.warnings.iter().map(ToString::to_string);
@@ -135,7 +158,27 @@ impl GitTree {
             changed: changes.into_iter().map(|change| change.path).collect(),
             head: git.head()?.map(|head| head.as_str().to_owned()),
             warnings: warnings.collect(),
+            moved,
         })
+    }
+
+    /// Puts HEAD and its branch back if they were moved since they were last looked at.
+    pub(super) fn put_head_back(
+        &mut self,
+        name: &AttemptName,
+    ) -> Result<Option<String>, TreeError> {
+        let Some((_, guarded, snapshot)) = self.guarded.clone().filter(|(of, ..)| of == name)
+        else {
+            return Ok(None);
+        };
+        let moved = self
+            .snapshots
+            .put_head_back(&RealDisk, name, &guarded, &snapshot)?;
+        let reference = name.reference(SnapshotSide::After);
+        let folder = reference.trim_end_matches("after");
+        Ok(moved.map(|moved| {
+            format!("{moved}. regreen has put the branch back; the commits are kept under {folder}. Work on the branch as it is, and only add commits to it")
+        }))
     }
 
     /// The snapshot before an attempt, which an earlier process may have taken.
@@ -145,9 +188,25 @@ impl GitTree {
         {
             return Ok(Some(oid.clone()));
         }
+        self.stored(name, SnapshotSide::Before)
+    }
+
+    fn stored(&self, name: &AttemptName, side: SnapshotSide) -> Result<Option<Oid>, GitError> {
         let kept = self.snapshots.git().snapshots(Some(&name.run))?;
-        let is_it = |one: &&StoredSnapshot| one.side == SnapshotSide::Before && one.name == *name;
+        let is_it = |one: &&StoredSnapshot| one.side == side && one.name == *name;
         Ok(kept.iter().find(is_it).map(|one| one.oid.clone()))
+    }
+
+    /// The paths that have changed since an attempt ended; `None` if its end was not seen.
+    pub(super) fn changed_since(
+        &mut self,
+        name: &AttemptName,
+    ) -> Result<Option<BTreeSet<RelPath>>, TreeError> {
+        let Some(after) = self.stored(name, SnapshotSide::After)? else {
+            return Ok(None);
+        };
+        let now = self.snapshots.current_tree()?;
+        Ok(Some(self.changed_between(&after, &now)?))
     }
 
     pub(super) fn commit(&self, job: &CommitJob) -> (CommitResult, Vec<String>) {
@@ -163,13 +222,41 @@ impl GitTree {
             spec_files: job.spec_files.clone(),
             parent: job.parent.as_deref().and_then(Oid::parse),
         };
-        match self.snapshots.git().commit(&request, &self.scratch) {
+        let (committed, mut released) = self.commit_past_stale_locks(&request);
+        let (result, warnings) = match committed {
             Ok(committed) => result(committed),
             Err(CommitError::Refused { output }) => {
                 (CommitResult::HookFailed { output }, Vec::new())
             }
             Err(error) => (impossible(&error), Vec::new()),
-        }
+        };
+        released.extend(warnings);
+        (result, released)
+    }
+
+    /// Commits; if locks are in the way whose owner is proven dead, moves them aside and commits
+    /// then. Returns as well what was done about locks.
+    fn commit_past_stale_locks(
+        &self,
+        request: &CommitRequest,
+    ) -> (Result<CommitReport, CommitError>, Vec<String>) {
+        let git = self.snapshots.git();
+        let killed_since = git.commit_asked_since(request, &self.scratch);
+        let committed = git.commit(request, &self.scratch);
+        let is_locked = match &committed {
+            Err(CommitError::Git(_)) => true,
+            Ok(report) => report.is_index_behind(),
+            Err(_) => false,
+        };
+        let locks = match is_locked.then(|| git.commit_locks()) {
+            Some(Ok(locks)) if !locks.is_empty() => locks,
+            _ => return (committed, Vec::new()),
+        };
+        let told: Vec<String> = locks
+            .iter()
+            .map(|lock| release(git.root(), lock, killed_since))
+            .collect();
+        (git.commit(request, &self.scratch), told)
     }
 
     /// The paths that attempts at the task and its fixes changed, except the state file.
@@ -190,10 +277,28 @@ impl GitTree {
     }
 }
 
-/// Identifies a commit among all that regreen makes.
+/// Moves a stale lock aside; says so, or why it stays.
+fn release(root: &Path, lock: &Path, killed_since: Option<SystemTime>) -> String {
+    let shown = lock.strip_prefix(root).unwrap_or(lock).display();
+    match release_git_lock(root, lock, killed_since, SystemTime::now()) {
+        Ok(()) => format!("moved {shown}, left behind by a killed git, to .regreen/removed/"),
+        Err(why) => format!(
+            "{shown} is in the way of the commit, and it may still be in use ({why}); if no git is running, delete it: rm {}",
+            shell_words::quote(&lock.to_string_lossy())
+        ),
+    }
+}
+
+/// Identifies a commit among all that regreen makes, by what the journal knew before it was asked
+/// for: a repeated request has the same key, and no other has.
 fn commit_key(job: &CommitJob) -> String {
-    let (id, occurrence) = (&job.task.id, job.task.occurrence);
-    format!("{}/{id}+{occurrence}/{}", job.run, job.attempts)
+    let task = key_of_task(&job.run, &job.task);
+    format!("{task}{}/{}", job.attempts, job.number)
+}
+
+/// The beginning of the keys of all commits that a run makes of a task.
+fn key_of_task(run: &str, task: &TaskKey) -> String {
+    format!("{run}/{}+{}/", task.id, task.occurrence)
 }
 
 fn result(committed: CommitReport) -> (CommitResult, Vec<String>) {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_documents::TaskFile;
-use regreen_model::{AttemptClass, AttemptReport, ChoiceKind, PlanChanges, TaskKey, Verdict};
+use regreen_model::{AttemptClass, AttemptReport, ChoiceKind, PickedTask, TaskKey, Verdict};
 
-use crate::world::Held;
+use crate::world::Check;
 use crate::world::name_of;
 
 /// Why a box may be ticked, by the names of tasks.
@@ -15,13 +15,12 @@ pub(super) struct Evidence {
     word: BTreeSet<String>,
     /// It passed, its claim was verified, or it was superseded.
     proved: BTreeSet<String>,
-    /// An agent claims it, and the claim is not verified yet.
-    claimed: BTreeSet<String>,
     /// What the last attempt reported about its work.
     signalled: BTreeMap<String, bool>,
     /// Whether the last check did not fail.
     passed: BTreeMap<String, bool>,
-    /// Rows that were groups when they were checked: groups have no attempts.
+    /// Rows that were groups when they were picked, which have no attempts. People can make a
+    /// task that has failed a group, and the file as it is at each pick decides.
     groups: BTreeSet<String>,
 }
 
@@ -52,30 +51,31 @@ impl Evidence {
         self.passed.insert(name.to_owned(), true);
     }
 
-    pub(super) fn saw_verdict(&mut self, name: &str, verdict: &Verdict, is_group: bool) {
-        match is_group {
-            true => self.groups.insert(name.to_owned()),
-            false => self.groups.remove(name),
+    pub(super) fn picked(&mut self, picked: &PickedTask) {
+        let name = name_of(&picked.task);
+        match picked.is_group {
+            true => self.groups.insert(name),
+            false => self.groups.remove(&name),
         };
+    }
+
+    pub(super) fn is_group(&self, name: &str) -> bool {
+        self.groups.contains(name)
+    }
+
+    pub(super) fn saw_verdict(&mut self, name: &str, verdict: &Verdict) {
         let is_red = matches!(verdict, Verdict::Red { .. });
         self.passed.insert(name.to_owned(), !is_red);
     }
 
-    pub(super) fn claimed(&mut self, changes: &PlanChanges) {
-        let claims = changes.claims.iter();
-        self.claimed
-            .extend(claims.map(|claim| name_of(&claim.task)));
-    }
-
     pub(super) fn judged_claim(&mut self, name: &str, holds: bool) {
-        self.claimed.remove(name);
         if holds {
             self.proved.insert(name.to_owned());
         }
     }
 
     /// Checks that a box may be set.
-    pub(super) fn ticks(&mut self, file: &TaskFile, task: &TaskKey, done: bool) -> Held {
+    pub(super) fn ticks(&mut self, file: &TaskFile, task: &TaskKey, done: bool) -> Check {
         let name = name_of(task);
         if !done {
             self.proved.remove(&name);
@@ -85,7 +85,7 @@ impl Evidence {
             return Ok(());
         };
         let says = |map: &BTreeMap<String, bool>| map.get(&name).copied().unwrap_or(false);
-        let is_group = self.groups.contains(&name);
+        let is_group = self.is_group(&name);
         // The task that a fix is for decides whether it worked.
         let is_judged = says(&self.passed)
             || (task.title.starts_with("Fix:") && self.passed.contains_key(&name));
@@ -99,8 +99,15 @@ impl Evidence {
         Ok(())
     }
 
+    /// The final check has found that the task no longer passes.
+    pub(super) fn reopens(&mut self, name: &str) {
+        self.proved.remove(name);
+        self.word.remove(name);
+        self.passed.remove(name);
+    }
+
     /// Checks that a fix may be ticked because its root has passed.
-    pub(super) fn supersedes(&mut self, file: &TaskFile, fix: &TaskKey, is_sure: bool) -> Held {
+    pub(super) fn supersedes(&mut self, file: &TaskFile, fix: &TaskKey, is_sure: bool) -> Check {
         let Some(row) = file.resolve(fix) else {
             return Ok(());
         };
@@ -115,8 +122,13 @@ impl Evidence {
         Ok(())
     }
 
+    /// Returns whether a person ticked it, or it was ticked from the beginning.
+    pub(super) fn has_word_for(&self, name: &str) -> bool {
+        self.word.contains(name)
+    }
+
     fn holds(&self, name: &str) -> bool {
-        self.word.contains(name) || self.proved.contains(name)
+        self.has_word_for(name) || self.proved.contains(name)
     }
 
     pub(super) fn chosen(&mut self, name: &str, what: ChoiceKind) {
@@ -136,18 +148,8 @@ impl Evidence {
         }
     }
 
-    /// If rows have no ids, a row with another title is another task: its tick then belongs to the
-    /// person who wrote the title.
-    pub(super) fn people_renamed(&mut self, before: &TaskFile, after: &TaskFile) {
-        let done = after.rows().filter(|row| after.is_done(*row));
-        let keys = done.filter_map(|row| after.key(row));
-        let is_new = |key: &TaskKey| before.resolve(key).is_none();
-        self.word
-            .extend(keys.filter(is_new).map(|key| name_of(&key)));
-    }
-
-    pub(super) fn every_tick_has_its_evidence(&self, file: &TaskFile) -> Held {
-        match ticked(file).find(|name| !self.holds(name) && !self.claimed.contains(name)) {
+    pub(super) fn every_tick_has_its_evidence(&self, file: &TaskFile) -> Check {
+        match ticked(file).find(|name| !self.holds(name)) {
             None => Ok(()),
             Some(name) => Err(format!(
                 "{name} is ticked, and nothing shows that it is done"

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use regreen_documents::TaskFile;
 use regreen_model::{ChoiceKind, Event, TaskKey};
 
-use crate::world::Held;
+use crate::world::Check;
 use crate::world::name_of;
 
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl Finished {
         }
     }
 
-    pub(super) fn hear(&mut self, event: &Event, file: &TaskFile) -> Held {
+    pub(super) fn hear(&mut self, event: &Event, file: &TaskFile) -> Check {
         match event {
             Event::AttemptStarted { task, .. } => return self.may_run(task),
             Event::TaskDone { task, .. } => self.finish(task, file),
@@ -44,7 +44,7 @@ impl Finished {
         }
     }
 
-    fn may_run(&self, task: &TaskKey) -> Held {
+    fn may_run(&self, task: &TaskKey) -> Check {
         let name = name_of(task);
         if self.done.contains(&name) {
             return Err(format!("task {task} ({name}) ran again after it was done"));
@@ -63,10 +63,14 @@ impl Finished {
         match what {
             ChoiceKind::Skip => drop(self.skipped.insert(task.clone())),
             ChoiceKind::Done => drop(self.skipped.remove(task)),
-            ChoiceKind::Retry => {
-                self.skipped.remove(task);
-                self.done.remove(&name_of(task));
-            }
+            ChoiceKind::Retry => drop(self.skipped.remove(task)),
+        }
+        self.reopened(&name_of(task), what);
+    }
+
+    pub(super) fn reopened(&mut self, name: &str, what: ChoiceKind) {
+        if what == ChoiceKind::Retry {
+            self.done.remove(name);
         }
     }
 

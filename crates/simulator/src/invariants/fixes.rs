@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use regreen_documents::TaskFile;
 use regreen_model::{Limits, TaskId, TaskKey};
 
-use crate::world::Held;
+use crate::world::Check;
 use crate::world::name_of;
 
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ impl Fixes {
         parent: &TaskKey,
         fix: &TaskId,
         limits: Limits,
-    ) -> Held {
+    ) -> Check {
         let row = file.resolve(parent).and_then(|row| file.key(row));
         let parent = name_of(row.as_ref().unwrap_or(parent));
         if self.parents.contains_key(fix.as_str()) && !self.removed.contains(fix.as_str()) {
@@ -86,7 +86,7 @@ impl Fixes {
         self.no_limit_is_exceeded(&parent, fix, limits)
     }
 
-    fn each_fix_answers_one_failure(&self, parent: &str) -> Held {
+    fn each_fix_answers_one_failure(&self, parent: &str) -> Check {
         let failures = self.failures.get(parent).copied().unwrap_or(0);
         match made(&self.parents, parent) <= failures {
             true => Ok(()),
@@ -96,7 +96,7 @@ impl Fixes {
         }
     }
 
-    fn no_limit_is_exceeded(&self, parent: &str, fix: &TaskId, limits: Limits) -> Held {
+    fn no_limit_is_exceeded(&self, parent: &str, fix: &TaskId, limits: Limits) -> Check {
         let forgiven = |name: &str| self.forgiven.get(name).copied().unwrap_or(0);
         let own = made(&self.parents, parent).saturating_sub(forgiven(parent));
         if own > limits.fixes_per_task {
@@ -126,7 +126,7 @@ impl Fixes {
         std::iter::successors(Some(fix), above)
     }
 
-    pub(super) fn no_fix_exists_twice(&self, file: &TaskFile) -> Held {
+    pub(super) fn no_fix_exists_twice(&self, file: &TaskFile) -> Check {
         let mut seen = BTreeSet::new();
         match parents(file).find(|(fix, _)| !seen.insert(fix.clone())) {
             None => Ok(()),
@@ -134,7 +134,7 @@ impl Fixes {
         }
     }
 
-    pub(super) fn every_fix_has_its_parent(&self, file: &TaskFile) -> Held {
+    pub(super) fn every_fix_has_its_parent(&self, file: &TaskFile) -> Check {
         if self.shifted {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use regreen_model::{
     Timestamp,
 };
 
-use crate::world::Held;
+use crate::world::Check;
 
 const FREE_INTERRUPTIONS: u32 = 2;
 const FREE_SESSIONS: u32 = 2;
@@ -50,12 +50,17 @@ impl Counters {
         self.config.as_ref().map(|config| config.limits)
     }
 
+    pub(super) fn has_gate(&self) -> bool {
+        let config = self.config.as_ref();
+        config.is_some_and(|config| config.gate.is_some())
+    }
+
     pub(super) fn includes_optional(&self) -> bool {
         let config = self.config.as_ref();
         config.is_some_and(|config| config.include_optional)
     }
 
-    pub(super) fn hear(&mut self, now: Timestamp, event: &Event) -> Held {
+    pub(super) fn hear(&mut self, now: Timestamp, event: &Event) -> Check {
         match event {
             Event::RunStarted { config, .. } => self.config = Some(config.clone()),
             Event::RunResumed {
@@ -117,7 +122,7 @@ impl Counters {
         }
     }
 
-    fn number(&mut self, task: &TaskKey, attempt: u32) -> Held {
+    fn number(&mut self, task: &TaskKey, attempt: u32) -> Check {
         let last = self.numbers.insert(task.clone(), attempt).unwrap_or(0);
         match attempt == last + 1 {
             true => Ok(()),
@@ -125,7 +130,7 @@ impl Counters {
         }
     }
 
-    fn starts(&mut self, task: &TaskKey, attempt: u32, prompt: PromptKind, ms: u64) -> Held {
+    fn starts(&mut self, task: &TaskKey, attempt: u32, prompt: PromptKind, ms: u64) -> Check {
         self.number(task, attempt)?;
         if self.at_work.insert(task.clone(), prompt).is_some() {
             return Err(format!("attempt {attempt} of {task} begins in another"));
@@ -164,7 +169,7 @@ impl Counters {
         Ok(())
     }
 
-    fn ended(&mut self, task: &TaskKey, report: &AttemptReport) -> Held {
+    fn ended(&mut self, task: &TaskKey, report: &AttemptReport) -> Check {
         let Some(prompt) = self.at_work.remove(task) else {
             return Err(format!("an attempt of {task} ended that was not made"));
         };
@@ -206,7 +211,7 @@ impl Counters {
     }
 
     /// Checks that a repeat is charged as a repeat.
-    fn repeats(&mut self, task: &TaskKey) -> Held {
+    fn repeats(&mut self, task: &TaskKey) -> Check {
         let spent = self.tasks.entry(task.clone()).or_default();
         spent.repeats += 1;
         if !spent.only_red {
@@ -225,7 +230,7 @@ impl Counters {
         task: &TaskKey,
         since: Timestamp,
         until: Timestamp,
-    ) -> Held {
+    ) -> Check {
         let is_other = |wait: &(Timestamp, Timestamp)| *wait != (since, until);
         if self.waiting.get(task).is_some_and(is_other) {
             return Err(format!("the wait for {task} began anew"));

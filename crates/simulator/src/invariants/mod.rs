@@ -5,21 +5,23 @@ mod evidence;
 mod finished;
 mod fixes;
 mod limits;
+mod originals;
 mod rows;
 
 use regreen_documents::TaskFile;
 use regreen_model::{
-    AttemptReport, ChoiceKind, Event, PlanChanges, RepairResult, RunOutcome, TaskId, TaskKey,
-    Timestamp, Verdict,
+    AttemptReport, ChoiceKind, Event, PersonChoice, PlanChanges, RepairResult, RunOutcome, TaskId,
+    TaskKey, Timestamp, Verdict, VerifyCommand,
 };
 
 use self::evidence::Evidence;
 use self::finished::Finished;
 use self::fixes::Fixes;
 use self::limits::Counters;
+use self::originals::Originals;
 use self::rows::Rows;
 pub(crate) use self::rows::{only_what_was_meant_changed, protected_rows_are_as_they_were};
-use crate::world::Held;
+use crate::world::Check;
 use crate::world::{name_of, names};
 
 #[derive(Debug)]
@@ -29,6 +31,7 @@ pub(crate) struct Watch {
     fixes: Fixes,
     counters: Counters,
     rows: Rows,
+    originals: Originals,
     has_ids: bool,
 }
 
@@ -40,6 +43,7 @@ impl Watch {
             fixes: Fixes::of(file),
             counters: Counters::default(),
             rows: Rows::default(),
+            originals: Originals::of(file),
             has_ids,
         }
     }
@@ -47,12 +51,14 @@ impl Watch {
     pub(crate) fn begin_run(&mut self, file: &TaskFile) {
         self.counters = Counters::default();
         self.rows = Rows::of(file);
+        self.originals.begin_run(file);
     }
 
-    pub(crate) fn hear(&mut self, now: Timestamp, event: &Event, file: &TaskFile) -> Held {
+    pub(crate) fn hear(&mut self, now: Timestamp, event: &Event, file: &TaskFile) -> Check {
         self.counters.hear(now, event)?;
         self.finished.hear(event, file)?;
         match event {
+            Event::TaskPicked { task } => self.evidence.picked(task),
             Event::AttemptStarted { task, .. } => self.evidence.starts(&name_of(task)),
             Event::TaskFailed { task, .. }
             | Event::RepairEnded {
@@ -62,17 +68,21 @@ impl Watch {
             Event::RunEnded {
                 outcome: RunOutcome::AllGreen,
             } => {
-                self.rows
-                    .all_required_are_ticked(file, self.counters.includes_optional())?;
+                let with_optional = self.counters.includes_optional();
+                self.rows.all_required_are_ticked(file, with_optional)?;
                 self.evidence.every_tick_has_its_evidence(file)?;
+                let has_gate = self.counters.has_gate();
+                self.originals
+                    .all_have_passed(&self.evidence, file, has_gate, with_optional)?;
             }
+            Event::TaskDone { task, .. } => self.originals.finished(&name_of(task)),
             _ => {}
         }
         Ok(())
     }
 
     /// Checks what the file alone shows.
-    pub(crate) fn check_file(&mut self, file: &TaskFile) -> Held {
+    pub(crate) fn check_file(&mut self, file: &TaskFile) -> Check {
         self.evidence.every_tick_has_its_evidence(file)?;
         self.fixes.no_fix_exists_twice(file)?;
         self.fixes.every_fix_has_its_parent(file)
@@ -90,14 +100,34 @@ impl Watch {
         self.evidence.saw_attempt(name, report);
     }
 
-    pub(crate) fn saw_verdict(&mut self, name: &str, verdict: &Verdict, is_group: bool) {
-        self.evidence.saw_verdict(name, verdict, is_group);
+    pub(crate) fn saw_verdict(&mut self, name: &str, verdict: &Verdict) {
+        self.evidence.saw_verdict(name, verdict);
+    }
+
+    /// A check of a task ran, whatever for.
+    pub(crate) fn checked(&mut self, name: &str, commands: &[VerifyCommand], verdict: &Verdict) {
+        self.originals.checked(name, commands, verdict);
+    }
+
+    /// Something has changed what the check of a task finds.
+    pub(crate) fn work_changed(&mut self, name: &str) {
+        self.originals.work_changed(name);
+    }
+
+    /// Something begins to run that the agent is or wrote.
+    pub(crate) fn agent_begins(&mut self) {
+        self.originals.agent_begins();
+    }
+
+    /// Returns whether the task was a group when it was picked.
+    pub(crate) fn is_group(&self, name: &str) -> bool {
+        self.evidence.is_group(name)
     }
 
     /// Checks the review of an agent's changes to the plan.
     pub(crate) fn settled(&mut self, before: &TaskFile, after: &TaskFile, changes: &PlanChanges) {
-        self.evidence.claimed(changes);
         self.rows.reviewed(before, after, changes);
+        self.originals.reviewed(before, changes);
         let is_gone = |name: &String| !names(after).any(|other| other == *name);
         let gone: Vec<String> = names(before).filter(is_gone).collect();
         let is_new = |name: &String| !names(before).any(|other| other == *name);
@@ -105,11 +135,22 @@ impl Watch {
         self.rearranged(&gone, has_new && !self.has_ids);
     }
 
-    pub(crate) fn ticks(&mut self, file: &TaskFile, task: &TaskKey, done: bool) -> Held {
+    pub(crate) fn ticks(&mut self, file: &TaskFile, task: &TaskKey, done: bool) -> Check {
+        self.originals.ticked(file, task);
         self.evidence.ticks(file, task, done)
     }
 
-    pub(crate) fn supersedes(&mut self, file: &TaskFile, fix: &TaskKey) -> Held {
+    /// A task no longer passes: it may run again.
+    pub(crate) fn reopens(&mut self, file: &TaskFile, task: &TaskKey) {
+        // Where a person has put another row in its place, that one is opened.
+        if let Some(key) = file.key_to_reopen(task) {
+            self.evidence.reopens(&name_of(&key));
+            self.finished.taken_back(&name_of(&key));
+        }
+        self.finished.taken_back(&name_of(task));
+    }
+
+    pub(crate) fn supersedes(&mut self, file: &TaskFile, fix: &TaskKey) -> Check {
         let is_sure = self.fixes.lineage_is_known();
         self.evidence.supersedes(file, fix, is_sure)
     }
@@ -117,12 +158,13 @@ impl Watch {
     pub(crate) fn judged_claim(&mut self, name: &str, holds: bool) {
         self.evidence.judged_claim(name, holds);
         // A person's tick before a claim was judged counts as the agent's tick.
-        if !holds {
-            self.finished.taken_back(name);
+        match holds {
+            true => self.originals.finished(name),
+            false => self.finished.taken_back(name),
         }
     }
 
-    pub(crate) fn inserted(&mut self, file: &TaskFile, parent: &TaskKey, fix: &TaskId) -> Held {
+    pub(crate) fn inserted(&mut self, file: &TaskFile, parent: &TaskKey, fix: &TaskId) -> Check {
         let Some(limits) = self.counters.limits() else {
             return Err("a fix was inserted before the run began".to_owned());
         };
@@ -136,15 +178,13 @@ impl Watch {
     /// Accepts changes between attempts, which are people's.
     pub(crate) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile, moved: bool) {
         self.evidence.people_edited(before, after);
-        if !self.has_ids {
-            self.evidence.people_renamed(before, after);
-        }
         self.finished.people_edited(before, after);
         let is_gone = |name: &String| !names(after).any(|other| other == *name);
         let gone: Vec<String> = names(before).filter(is_gone).collect();
         let is_new = |name: &String| !names(before).any(|other| other == *name);
         let has_new = names(after).any(|name| is_new(&name));
         self.rearranged(&gone, moved || (has_new && !self.has_ids));
+        self.originals.people_edited(before, after);
         self.rows.removed(&gone);
         self.rows.added(after);
     }
@@ -166,6 +206,21 @@ impl Watch {
     pub(crate) fn chosen(&mut self, task: &TaskKey, what: ChoiceKind) {
         self.finished.chosen(task, what);
         self.evidence.chosen(&name_of(task), what);
+        self.originals.chosen(&name_of(task), what);
+    }
+
+    /// The review takes back titles that people wrote while an attempt had no end, but not what
+    /// they said about these tasks: it holds for the tasks that were in their positions.
+    pub(crate) fn chosen_under_new_titles(&mut self, before: &TaskFile, choices: &[&PersonChoice]) {
+        for PersonChoice { task, what, .. } in choices {
+            let occurrence = usize::try_from(task.occurrence).unwrap_or(usize::MAX);
+            let row = before.rows_with_id(&task.id).nth(occurrence);
+            let key = row.and_then(|row| before.key(row));
+            if let Some(key) = key.filter(|_| before.resolve(task).is_none()) {
+                self.evidence.chosen(&name_of(&key), *what);
+                self.finished.reopened(&name_of(&key), *what);
+            }
+        }
     }
 
     pub(crate) fn forgiven(&mut self, name: &str) {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use regreen_documents::TaskFile;
+use regreen_documents::{RowId, TaskFile};
 use regreen_engine::Command;
 use regreen_model::{PlanChanges, Task, TaskKey, TaskKind};
 
-use crate::world::{Held, name_of, name_of_task, names};
+use crate::world::{Check, name_of, name_of_task, names};
 
 #[derive(Debug, Default)]
 pub(super) struct Rows {
@@ -57,7 +57,7 @@ impl Rows {
         }
     }
 
-    pub(super) fn all_required_are_ticked(&self, file: &TaskFile, with_optional: bool) -> Held {
+    pub(super) fn all_required_are_ticked(&self, file: &TaskFile, with_optional: bool) -> Check {
         let tasks = file.tasks();
         let is_required = |task: &&Task| {
             !task.is_fix() && task.kind != TaskKind::Checklist && (with_optional || !task.optional)
@@ -78,7 +78,7 @@ pub(crate) fn only_what_was_meant_changed(
     command: &Command,
     before: &TaskFile,
     after: &TaskFile,
-) -> Held {
+) -> Check {
     let (old, new) = (before.text(), after.text());
     let is_well = match command {
         // See below for what an agent may do. A person may do anything.
@@ -90,6 +90,7 @@ pub(crate) fn only_what_was_meant_changed(
         } => only_boxes_differ(old, new, 1 + before.open_fixes(task).len()),
         Command::Tick { .. } => only_boxes_differ(old, new, 1),
         Command::JudgeClaims { claims, .. } => only_boxes_differ(old, new, claims.len()),
+        Command::Reopen { tasks } => only_boxes_differ(old, new, tasks.len()),
         Command::InsertFix(_) => one_piece_was_added(old, new),
         Command::Modify(_) => only_lines_were_added(old, new),
         Command::ReadPlan(_)
@@ -99,6 +100,7 @@ pub(crate) fn only_what_was_meant_changed(
         | Command::NoteFailure { .. }
         | Command::Commit(_)
         | Command::Record(_)
+        | Command::FinalCheck(_)
         | Command::SaveState(_)
         | Command::Wait { .. }
         | Command::Finish => old == new,
@@ -106,7 +108,7 @@ pub(crate) fn only_what_was_meant_changed(
     match is_well {
         true => Ok(()),
         false => Err(format!(
-            "bytes changed that nobody meant to change: {old:?} became {new:?}"
+            "bytes changed that should not have: {old:?} became {new:?}"
         )),
     }
 }
@@ -148,21 +150,34 @@ pub(crate) fn protected_rows_are_as_they_were(
     before: &TaskFile,
     after: &TaskFile,
     running: &[TaskKey],
-) -> Held {
+) -> Check {
     for row in before.rows() {
         let Some(key) = before.key(row) else { continue };
         let is_protected = before.is_done(row) || running.contains(&key);
-        // The rows in a group are checked separately.
-        if !is_protected || before.kind(row) == Some(TaskKind::Group) {
+        if !is_protected {
             continue;
         }
-        let now = after.resolve(&key).and_then(|row| after.block(row));
-        if before.block(row) != now {
+        let was = own_text(before, row);
+        let now = after.resolve(&key).map(|row| own_text(after, row));
+        if now.as_ref() != Some(&was) {
             return Err(format!(
-                "an agent changed {key}, which is protected: {:?} became {now:?}",
-                before.block(row)
+                "an agent changed {key}, which is protected: {was:?} became {now:?}"
             ));
         }
     }
     Ok(())
+}
+
+/// Returns a row's block without the tasks that are nested in it, fixes among them: each of these
+/// is protected or not for itself.
+fn own_text(file: &TaskFile, row: RowId) -> String {
+    let first = file.task(row).map_or(0, |task| task.line);
+    let lines = file.block(row).unwrap_or_default().lines();
+    let is_nested = |line: usize| {
+        let nested = file.row_on_line(line).filter(|nested| *nested != row);
+        nested.is_some_and(|nested| file.key(nested).is_some())
+    };
+    let own = lines.zip(first..).take_while(|(_, line)| !is_nested(*line));
+    let own: Vec<&str> = own.map(|(line, _)| line).collect();
+    own.join("\n").trim_end().to_owned()
 }

@@ -163,7 +163,7 @@ fn a_changed_letter_in_a_step_is_noticed() {
     );
 }
 
-/// The file with one change, as somebody with a database tool would make it.
+/// The file with one change, as someone with a database tool would make it.
 fn changed(sql: &str) -> Folder {
     let folder = Folder::new();
     fs::write(folder.file(), &ORIGINAL.bytes).unwrap();

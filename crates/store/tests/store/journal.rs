@@ -50,7 +50,7 @@ fn steps_that_the_disk_was_not_asked_for_stand_between_the_others() {
     assert!(matches!(refused, Err(AppendError::OutOfOrder { .. })));
     store.append(&run, &step(3), &[]).unwrap();
     store.append_unsynced(&run, &step(4), &[]).unwrap();
-    // As after a kill: nobody closes the file.
+    // As after a kill: the file is not closed.
     std::mem::forget(store);
     let store = folder.open();
     assert_eq!(stored(&store, &run), (1..=4).map(step).collect::<Vec<_>>());

@@ -167,7 +167,7 @@ fn an_empty_file_that_is_only_read_has_no_runs_and_stays_empty() {
 }
 
 #[test]
-fn whoever_writes_is_seen_and_not_disturbed() {
+fn a_writer_is_noticed_and_not_disturbed() {
     let folder = Folder::new();
     let mut writer = folder.open();
     let run = begin(&mut writer, "login");

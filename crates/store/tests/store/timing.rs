@@ -1,4 +1,4 @@
-//! What it costs, for the design page. Measured on demand: numbers are no promise of a test.
+//! What it costs, for the design page. Measured on demand: no test promises numbers.
 
 use std::fs::{self, File};
 use std::io::Write;

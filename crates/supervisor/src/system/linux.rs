@@ -62,7 +62,7 @@ pub(crate) fn descendants(keeper: Pid, _program: Pid) -> Vec<Process> {
 
 /// Sends a signal to exactly this process; `false` if it is gone or out of reach.
 pub(crate) fn signal(process: Process, signal: Signal) -> bool {
-    // Once the descriptor is open, the pid cannot come to mean another process.
+    // Once the descriptor is open, the pid cannot be reused for another process.
     match pidfd_open(process.pid, PidfdFlags::empty()) {
         Ok(descriptor) => process.is_there() && pidfd_send_signal(descriptor, signal).is_ok(),
         Err(Errno::NOSYS | Errno::PERM) => {

@@ -12,7 +12,7 @@ fn both_streams_arrive_apart() {
 }
 
 #[test]
-fn the_observer_never_sees_a_secret() {
+fn what_an_observer_may_store_is_masked() {
     let key = format!("sk-ant-{}", "a1B2".repeat(12));
     let mut spec = spec(&["cat"]);
     spec.masks = Some(Masks::new(["hunter2hunter2"]));

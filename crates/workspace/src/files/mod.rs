@@ -1,6 +1,7 @@
 //! Files that regreen shares with users, editors and agents: read as they are, and written
 //! durably without losing what someone else saved.
 
+mod bounded;
 mod create;
 mod disk;
 mod edit;
@@ -13,6 +14,7 @@ mod rename;
 mod target;
 mod temp_file;
 
+pub use bounded::{MAX_FILE, NotAFile, open_file, read_file, read_text_file};
 pub use create::{CreateFileError, create_dir_all, create_file};
 pub(crate) use disk::IoContext;
 pub use disk::{Disk, FileId, FileKind, FileStat, FolderLock, NewFileAccess, StepError};

@@ -1,6 +1,6 @@
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Access, AtFlags, CWD, Gid, Mode, OFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 
+use super::bounded::{MAX_FILE, open_regular, read_bounded};
 use super::disk::FolderLock;
 use super::disk::{Disk, FileId, FileKind, FileStat, NewFileAccess};
 
@@ -31,10 +32,8 @@ impl Disk for RealDisk {
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let mut file = open_regular(OpenOptions::new().read(true), path)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        Ok(bytes)
+        let file = open_regular(OpenOptions::new().read(true), path, OFlags::NOFOLLOW)?;
+        read_bounded(&file, MAX_FILE)
     }
 
     fn check_writable(&self, path: &Path) -> io::Result<()> {
@@ -59,7 +58,7 @@ impl Disk for RealDisk {
     }
 
     fn keep_attributes(&self, file: &File, like: &Path) -> io::Result<()> {
-        let model = open_regular(OpenOptions::new().read(true), like)?;
+        let model = open_regular(OpenOptions::new().read(true), like, OFlags::NOFOLLOW)?;
         let wanted = model.metadata()?;
         // Set the owner first: changing it may clear mode bits.
         keep_owner(file, &wanted)?;
@@ -69,14 +68,13 @@ impl Disk for RealDisk {
     }
 
     fn open_existing(&self, path: &Path) -> io::Result<File> {
-        open_regular(OpenOptions::new().read(true).write(true), path)
+        let mut options = OpenOptions::new();
+        open_regular(options.read(true).write(true), path, OFlags::NOFOLLOW)
     }
 
     fn read_open(&self, mut file: &File) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
-        file.read_to_end(&mut bytes)?;
-        Ok(bytes)
+        read_bounded(file, MAX_FILE)
     }
 
     fn write(&self, mut file: &File, bytes: &[u8]) -> io::Result<()> {
@@ -144,21 +142,6 @@ fn wait_for_turn(folder: File, until: Instant) -> io::Result<FolderLock> {
             // Network file systems often cannot lock folders.
             Err(TryLockError::Error(_)) => return Ok(FolderLock::unsupported()),
         }
-    }
-}
-
-/// Opens a file without following a link or waiting for the other end of a pipe.
-fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let file = options
-        .custom_flags(flags(OFlags::NOFOLLOW | OFlags::NONBLOCK))
-        .open(path)?;
-    match stat_of(&file.metadata()?).kind {
-        FileKind::Regular => Ok(file),
-        FileKind::Folder => Err(io::ErrorKind::IsADirectory.into()),
-        FileKind::Other => Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "not a regular file",
-        )),
     }
 }
 

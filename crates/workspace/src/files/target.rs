@@ -2,6 +2,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::bounded::{MAX_FILE, NotAFile};
 use super::disk::{Disk, FolderLock, StepError};
 use super::temp_file::TempName;
 
@@ -98,6 +99,22 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
     },
+    /// Something else has that name: a pipe, a device, a socket.
+    #[error("{} is {found}", path.display())]
+    NotAFile {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        found: NotAFile,
+    },
+    /// It is too large.
+    #[error("{} is larger than {} MB", path.display(), max / 1024 / 1024)]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The most that is read, in bytes.
+        max: u64,
+    },
     /// This user may not read it.
     #[error("cannot read {}: permission denied", path.display())]
     PermissionDenied {
@@ -126,12 +143,22 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    pub(crate) fn new(path: &Path, source: io::Error) -> ReadError {
+    /// Tells why `path` could not be read; the limit was [`MAX_FILE`].
+    #[must_use]
+    pub fn new(path: &Path, source: io::Error) -> ReadError {
         let path = path.to_owned();
+        let inner = source.get_ref().and_then(|error| error.downcast_ref());
+        if let Some(&found) = inner {
+            return ReadError::NotAFile { path, found };
+        }
         match source.kind() {
             io::ErrorKind::NotFound => ReadError::NotFound { path },
             io::ErrorKind::IsADirectory => ReadError::IsDirectory { path },
             io::ErrorKind::PermissionDenied => ReadError::PermissionDenied { path },
+            io::ErrorKind::FileTooLarge => ReadError::TooLarge {
+                path,
+                max: MAX_FILE,
+            },
             _ => ReadError::Io { path, source },
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::{RelPath, StepError};
 
-use super::commit_record::{CommitRecord, find_made, read_record};
+use super::commit_record::{CommitRecord, find_made, forget_parent, read_record, remember_parent};
 use super::commit_request::clean_message;
 use super::commit_request::{CommitRequest, Selection, SkipReason, SkippedPath};
 use super::invocation::Invocation;
@@ -37,6 +37,19 @@ pub struct CommitReport {
     pub outcome: CommitOutcome,
     /// Requested paths that were not committed.
     pub skipped: Vec<SkippedPath>,
+}
+
+impl CommitReport {
+    /// Returns whether the user's index still shows the committed paths as changed.
+    #[must_use]
+    pub fn is_index_behind(&self) -> bool {
+        match &self.outcome {
+            CommitOutcome::Made(made) | CommitOutcome::AlreadyMade(made) => {
+                made.index_behind.is_some()
+            }
+            CommitOutcome::NothingToCommit => false,
+        }
+    }
 }
 
 /// How a commit ended.
@@ -117,16 +130,21 @@ impl Git {
         scratch: &Path,
     ) -> Result<CommitReport, CommitError> {
         let head = self.head()?;
-        if let Some(made) = find_made(self, request, head.as_ref())? {
+        if let Some(made) = find_made(self, request, head.as_ref(), scratch)? {
             return Ok(CommitReport {
                 outcome: CommitOutcome::AlreadyMade(self.conclude_found(&made)?),
                 skipped: Vec::new(),
             });
         }
         self.check_state(request, head.as_ref())?;
+        remember_parent(scratch, request, head.as_ref())?;
         let mut index = ScratchIndex::new(scratch.join("commit-index"), self.dir().join("index"));
-        let done = self.commit_from(&mut index, request, head.as_ref());
+        let done = self.commit_from(&mut index, request, head.as_ref(), scratch);
         let _removed_before_next_use = index.clear();
+        if done.is_err() {
+            // It ended and was not killed: whatever is locked from now on is not ours.
+            forget_parent(scratch);
+        }
         done
     }
 
@@ -154,6 +172,7 @@ impl Git {
         index: &mut ScratchIndex,
         request: &CommitRequest,
         head: Option<&Oid>,
+        scratch: &Path,
     ) -> Result<CommitReport, CommitError> {
         let staged = self.begin_at_head(index, head)?;
         let own = OwnIndex {
@@ -176,7 +195,7 @@ impl Git {
             CommitOutcome::NothingToCommit
         } else {
             stage(own, &plan)?;
-            let made = self.run_commit(own.path, request)?;
+            let made = self.run_commit(own.path, request, scratch)?;
             CommitOutcome::Made(self.conclude(&made))
         };
         Ok(CommitReport {
@@ -189,6 +208,7 @@ impl Git {
         &self,
         index: &Path,
         request: &CommitRequest,
+        scratch: &Path,
     ) -> Result<CommitRecord, CommitError> {
         let message = clean_message(&request.message);
         if message.is_empty() {
@@ -206,7 +226,7 @@ impl Git {
         }
         // Git may have moved HEAD before it failed.
         let head = self.head()?;
-        match find_made(self, request, head.as_ref())? {
+        match find_made(self, request, head.as_ref(), scratch)? {
             Some(made) => Ok(made),
             None => Err(self.commit_error(&reply)),
         }
@@ -221,6 +241,13 @@ impl Git {
         }
         self.missing_identity()
             .unwrap_or_else(|| GitError::from_reply("commit", reply).into())
+    }
+
+    /// Returns why no commit could be made now, if the user has to do something first.
+    #[must_use]
+    pub fn commit_obstacle(&self) -> Option<CommitError> {
+        let in_progress = InProgress::look(self.dir()).map(CommitError::InTheMiddleOf);
+        in_progress.or_else(|| self.missing_identity())
     }
 
     fn missing_identity(&self) -> Option<CommitError> {

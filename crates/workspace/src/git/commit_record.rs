@@ -1,5 +1,12 @@
 //! Finds a commit that regreen made earlier.
 
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::StepError;
+use crate::files::{IoContext, MAX_FILE, read_text_file};
+
 use super::commit::NewCommit;
 use super::commit_request::CommitRequest;
 use super::commit_request::clean_message;
@@ -33,18 +40,19 @@ impl CommitRecord {
 impl CommitRequest {
     /// Returns the line that identifies this commit in the reflog of HEAD.
     pub(super) fn marker(&self) -> String {
-        let plain = |c: char| {
-            if c.is_whitespace() || c.is_control() {
-                '-'
-            } else {
-                c
-            }
-        };
-        format!(
-            "regreen {}",
-            self.key.chars().map(plain).collect::<String>()
-        )
+        marker_of(&self.key)
     }
+}
+
+fn marker_of(key: &str) -> String {
+    let plain = |c: char| {
+        if c.is_whitespace() || c.is_control() {
+            '-'
+        } else {
+            c
+        }
+    };
+    format!("regreen {}", key.chars().map(plain).collect::<String>())
 }
 
 pub(super) fn read_record(git: &Git, name: &str) -> Result<CommitRecord, GitError> {
@@ -77,27 +85,28 @@ pub(super) fn find_made(
     git: &Git,
     request: &CommitRequest,
     head: Option<&Oid>,
+    scratch: &Path,
 ) -> Result<Option<CommitRecord>, GitError> {
     let Some(head) = head else { return Ok(None) };
     if request.parent.as_ref() == Some(head) {
         return Ok(None);
     }
-    let found = match find_by_marker(git, request)? {
+    let found = match find_by_marker(git, &format!("{}: ", request.marker()))? {
         Some(oid) => Some(oid),
-        None if is_made_by_message(git, request)? => Some(head.clone()),
+        None if is_made_by_message(git, request, scratch)? => Some(head.clone()),
         None => None,
     };
     found.map(|oid| read_record(git, oid.as_str())).transpose()
 }
 
-fn find_by_marker(git: &Git, request: &CommitRequest) -> Result<Option<Oid>, GitError> {
+/// Finds the last move of HEAD whose reflog message begins so, if HEAD contains the commit.
+fn find_by_marker(git: &Git, marker: &str) -> Result<Option<Oid>, GitError> {
     let call = Invocation::reading("log")
-        .args(["--walk-reflogs", MOVES, "--format=%H %P%x09%gs", "HEAD"])
+        .args(["--walk-reflogs", MOVES, "--format=%H%x09%gs", "HEAD"])
         .arg("--");
     let answer = git.ask(call)?;
-    let marker = format!("{}: ", request.marker());
     for line in String::from_utf8_lossy(&answer).lines() {
-        if let Some(oid) = parse_move(line, &marker, request.parent.as_ref())
+        if let Some(oid) = parse_move(line, marker)
             && git.is_part_of_head(&oid)?
         {
             return Ok(Some(oid));
@@ -106,17 +115,22 @@ fn find_by_marker(git: &Git, request: &CommitRequest) -> Result<Option<Oid>, Git
     Ok(None)
 }
 
-/// Parses `<commit> <parents…>\t<reflog message>`; returns the commit if marker and parent
-/// match.
-fn parse_move(line: &str, marker: &str, parent: Option<&Oid>) -> Option<Oid> {
-    let (names, what) = line.split_once('\t')?;
-    let mut names = names.split(' ').filter_map(Oid::parse);
-    let (oid, first_parent) = (names.next()?, names.next());
-    (what.starts_with(marker) && first_parent.as_ref() == parent).then_some(oid)
+/// Parses `<commit>\t<reflog message>`; returns the commit if the marker matches.
+fn parse_move(line: &str, marker: &str) -> Option<Oid> {
+    let (name, what) = line.split_once('\t')?;
+    what.starts_with(marker).then(|| Oid::parse(name))?
 }
 
 /// Recognizes the commit by message and parent, for repositories without a reflog.
-fn is_made_by_message(git: &Git, request: &CommitRequest) -> Result<bool, GitError> {
+fn is_made_by_message(
+    git: &Git,
+    request: &CommitRequest,
+    scratch: &Path,
+) -> Result<bool, GitError> {
+    let parent = match remembered_parent(scratch, request) {
+        Some(parent) => parent,
+        None => request.parent.clone(),
+    };
     let call = Invocation::reading("log")
         .args(["--max-count=1", "--encoding=UTF-8"])
         .args(["--format=%H %P%x09%B", "HEAD", "--"]);
@@ -125,6 +139,63 @@ fn is_made_by_message(git: &Git, request: &CommitRequest) -> Result<bool, GitErr
     let message = clean_message(&request.message);
     Ok(answer.split_once('\t').is_some_and(|(names, body)| {
         let mut names = names.split(' ').skip(1).filter_map(Oid::parse);
-        names.next() == request.parent && body.trim() == message
+        names.next() == parent && body.trim() == message
     }))
+}
+
+/// Holds the marker of the commit that was last asked for, and HEAD at that moment.
+const ASKED: &str = "commit-asked";
+
+/// Remembers which commit the requested one will follow.
+pub(super) fn remember_parent(
+    scratch: &Path,
+    request: &CommitRequest,
+    head: Option<&Oid>,
+) -> Result<(), StepError> {
+    let (path, new) = (scratch.join(ASKED), scratch.join("commit-asked.new"));
+    let head = head.map_or("", Oid::as_str);
+    let text = format!("{}\n{head}\n", request.marker());
+    fs::write(&new, text).context("write", &new)?;
+    fs::rename(&new, &path).context("replace", &path)
+}
+
+/// Forgets the commit that was asked for, because it was not made.
+pub(super) fn forget_parent(scratch: &Path) {
+    let _it_would_only_be_compared = fs::remove_file(scratch.join(ASKED));
+}
+
+impl Git {
+    /// Returns the abbreviated name of the last commit whose key begins so, if HEAD contains it.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn commit_with_key(&self, beginning: &str) -> Result<Option<String>, GitError> {
+        if self.head()?.is_none() {
+            return Ok(None);
+        }
+        let Some(oid) = find_by_marker(self, &marker_of(beginning))? else {
+            return Ok(None);
+        };
+        Ok(Some(read_record(self, oid.as_str())?.short))
+    }
+
+    /// Returns when this commit was asked for, if a call before this one asked for it. If that
+    /// call was killed, git may have left locks that are younger.
+    #[must_use]
+    pub fn commit_asked_since(
+        &self,
+        request: &CommitRequest,
+        scratch: &Path,
+    ) -> Option<SystemTime> {
+        remembered_parent(scratch, request)?;
+        fs::metadata(scratch.join(ASKED)).ok()?.modified().ok()
+    }
+}
+
+/// Returns HEAD at the moment when this commit was first asked for; `Some(None)` if there was no
+/// commit then.
+fn remembered_parent(scratch: &Path, request: &CommitRequest) -> Option<Option<Oid>> {
+    let text = read_text_file(&scratch.join(ASKED), MAX_FILE).ok()?;
+    let (marker, head) = text.split_once('\n')?;
+    (marker == request.marker()).then(|| Oid::parse(head.trim()))
 }

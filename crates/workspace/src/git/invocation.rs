@@ -19,6 +19,31 @@ const QUIET: [&str; 3] = [
     "maintenance.auto=false",
 ];
 
+/// Configuration that would run a program, shut off in every call of regreen's own. What can only
+/// run in a transfer (`remote.*.uploadpack`, `core.gitProxy`, `url.*.insteadOf`) is shut off with
+/// the transfers, by [`SHUT_OFF_VARIABLES`]; docs/design/git.md has the whole list.
+const SHUT_OFF_SETTINGS: [&str; 5] = [
+    "core.hooksPath=/dev/null",
+    "core.alternateRefsCommand=true",
+    "credential.helper=",
+    "log.showSignature=false",
+    "submodule.recurse=false",
+];
+
+/// Variables that take precedence over configuration that would run a program, fetch or ask.
+const SHUT_OFF_VARIABLES: [(&str, &str); 8] = [
+    ("GIT_NO_LAZY_FETCH", "1"),
+    // Denies every transport, whatever `protocol.*.allow` says. Older versions of git, which
+    // don't know `GIT_NO_LAZY_FETCH`, then fetch nothing either.
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_ASKPASS", "true"),
+    ("SSH_ASKPASS", "true"),
+    ("GIT_SSH_COMMAND", "false"),
+    ("GIT_PROXY_COMMAND", "false"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_SEQUENCE_EDITOR", "true"),
+];
+
 /// A call of git under construction.
 #[derive(Debug)]
 pub(super) struct Invocation {
@@ -31,8 +56,8 @@ pub(super) struct Invocation {
 }
 
 impl Invocation {
-    /// Git with the environment that the user's hooks expect: their language, and their
-    /// pathspec settings.
+    /// Git for the user's own commit, with the environment that their hooks expect: their language,
+    /// their pathspec settings, their programs.
     pub(super) fn with_hooks(subcommand: &'static str) -> Self {
         let mut call = Self {
             subcommand,
@@ -50,13 +75,15 @@ impl Invocation {
         call.env("GIT_TERMINAL_PROMPT", "0")
     }
 
-    /// Git for regreen's own changes. The user's hooks do not concern them, and must not run
-    /// outside of supervision.
+    /// Git for regreen's own changes. It runs no hook and none of the programs that a repository
+    /// can name in its configuration; it fetches nothing and asks nothing.
     pub(super) fn writing(subcommand: &'static str) -> Self {
-        Self::with_hooks(subcommand)
-            .config("core.hooksPath=/dev/null")
-            .env("GIT_LITERAL_PATHSPECS", "1")
-            .env("LC_ALL", "C")
+        let mut call = Self::with_hooks(subcommand);
+        call.config.extend(SHUT_OFF_SETTINGS.map(String::from));
+        for (name, value) in SHUT_OFF_VARIABLES {
+            call = call.env(name, value);
+        }
+        call.env("GIT_LITERAL_PATHSPECS", "1").env("LC_ALL", "C")
     }
 
     /// Git for reading only: not even the index is refreshed.
@@ -80,6 +107,13 @@ impl Invocation {
 
     pub(super) fn config(mut self, setting: impl Into<String>) -> Self {
         self.config.push(setting.into());
+        self
+    }
+
+    /// Leaves a setting as it is configured, to ask what it is.
+    pub(super) fn without_setting(mut self, key: &str) -> Self {
+        let is_it = |setting: &String| setting.split('=').next() == Some(key);
+        self.config.retain(|setting| !is_it(setting));
         self
     }
 
@@ -165,6 +199,18 @@ mod tests {
             set,
             [&("GIT_TERMINAL_PROMPT".into(), Some(OsString::from("0")))]
         );
+    }
+
+    #[test]
+    fn calls_of_our_own_run_nothing_that_is_configured() {
+        let call = Invocation::reading("log").into_call(Path::new("/w"));
+        for setting in SHUT_OFF_SETTINGS {
+            assert!(call.args.contains(&setting.into()), "{setting}");
+        }
+        for (name, value) in SHUT_OFF_VARIABLES {
+            let set = (name.into(), Some(value.into()));
+            assert!(call.env.contains(&set), "{name}");
+        }
     }
 
     #[test]

@@ -4,12 +4,15 @@
 //! Everything runs the git program, with arguments and never through a shell.
 
 mod attempt_name;
+mod branch;
 mod commit;
 mod commit_record;
 mod commit_request;
 mod compare;
 mod invocation;
+mod locks;
 mod own_index;
+mod own_settings;
 mod plain_runner;
 mod raw_diff;
 mod repository;
@@ -23,6 +26,7 @@ mod undo;
 mod undo_plan;
 
 pub use attempt_name::{AttemptName, SnapshotSide};
+pub use branch::{GuardedHead, HeadPosition, MovedHead};
 pub use commit::{CommitError, CommitOutcome, CommitReport, NewCommit};
 pub use commit_request::{CommitRequest, SkipReason, SkippedPath};
 pub use compare::{Diff, LineCount};

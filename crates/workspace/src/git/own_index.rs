@@ -28,37 +28,93 @@ impl OwnIndex<'_> {
     }
 }
 
-/// Programs such as git-lfs that the user's git runs when it adds or writes files: used as
-/// configured, or turned off.
+/// Programs such as git-lfs that git runs when it adds or writes files: which of them are turned
+/// off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filters {
     settings: Vec<String>,
+    all_off: bool,
 }
 
+/// The scopes of configuration that come with a repository, and that an agent can write to.
+pub(super) const OF_THE_REPOSITORY: [&str; 2] = ["local", "worktree"];
+
 impl Filters {
-    /// Turns off every configured filter.
-    pub(super) fn off(git: &Git) -> Result<Self, GitError> {
-        let call = Invocation::reading("config").args([
-            "-z",
-            "--name-only",
-            "--get-regexp",
-            r"^filter\..*\.(clean|smudge|process|required)$",
-        ]);
-        let answer = git.ask(call)?;
-        let answer = String::from_utf8_lossy(&answer);
-        let settings = answer.split_terminator('\0').map(turned_off);
+    /// Uses the filters of the user's own configuration, and turns off what the repository's
+    /// configuration adds or replaces.
+    pub(super) fn of_the_user(git: &Git) -> Result<Self, GitError> {
+        let configured = configured(git)?;
+        let is_theirs = |one: &&Configured| OF_THE_REPOSITORY.contains(&one.scope.as_str());
+        let settings = configured.iter().filter(is_theirs).map(|one| {
+            let mut of_user = configured.iter().rev().filter(|other| !is_theirs(other));
+            match of_user.find(|other| other.key == one.key) {
+                Some(own) => format!("{}={}", own.key, own.value),
+                None => turned_off(&one.key),
+            }
+        });
         Ok(Self {
             settings: settings.collect(),
+            all_off: false,
+        })
+    }
+
+    /// Turns off every configured filter.
+    pub(super) fn off(git: &Git) -> Result<Self, GitError> {
+        let configured = configured(git)?;
+        Ok(Self {
+            settings: configured.iter().map(|one| turned_off(&one.key)).collect(),
+            all_off: true,
         })
     }
 
     pub(super) fn are_off(&self) -> bool {
-        !self.settings.is_empty()
+        self.all_off
     }
 
     pub(super) fn settings(&self) -> &[String] {
         &self.settings
     }
+}
+
+/// One setting of a filter.
+#[derive(Debug, PartialEq, Eq)]
+struct Configured {
+    scope: String,
+    key: String,
+    value: String,
+}
+
+fn configured(git: &Git) -> Result<Vec<Configured>, GitError> {
+    let call = Invocation::reading("config").args([
+        "-z",
+        "--show-scope",
+        "--get-regexp",
+        r"^filter\..*\.(clean|smudge|process|required)$",
+    ]);
+    let subcommand = call.subcommand();
+    let reply = git.run(call)?;
+    match reply.exit {
+        Some(0) => Ok(parse_configured(&reply.stdout)),
+        // No filter is configured.
+        Some(1) => Ok(Vec::new()),
+        _ => Err(GitError::from_reply(subcommand, &reply)),
+    }
+}
+
+/// Parses records of a scope and `key\nvalue`.
+fn parse_configured(answer: &[u8]) -> Vec<Configured> {
+    let answer = String::from_utf8_lossy(answer);
+    let mut records = answer.split_terminator('\0');
+    std::iter::from_fn(|| {
+        let (scope, setting) = (records.next()?, records.next()?);
+        let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
+        Some(Configured {
+            scope: scope.to_owned(),
+            key: key.to_owned(),
+            value: value.to_owned(),
+        })
+    })
+    .collect()
 }
 
 fn turned_off(key: &str) -> String {

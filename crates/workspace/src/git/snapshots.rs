@@ -147,6 +147,10 @@ impl Snapshots {
 
     /// Writes the work tree as a tree object that no reference keeps.
     pub(super) fn work_tree(&mut self) -> Result<(Oid, Vec<SnapshotWarning>), SnapshotError> {
+        if !self.filters.are_off() {
+            // The configuration may have changed since the last snapshot.
+            self.filters = Filters::of_the_user(&self.git)?;
+        }
         let written = match self.write_work_tree() {
             Err(SnapshotError::Git(error))
                 if is_filter_failure(&error) && !self.filters.are_off() =>
@@ -163,9 +167,24 @@ impl Snapshots {
         written
     }
 
-    /// Returns the filters to use for writing files from snapshots.
-    pub(super) fn filters(&self) -> &Filters {
-        &self.filters
+    /// Returns the filters for an undo that a person asked for: those that git would use, because
+    /// a file that no attempt changed is stored as git has it. None if they don't work.
+    pub(super) fn filters_for_undo(&self) -> Filters {
+        if self.filters.are_off() {
+            self.filters.clone()
+        } else {
+            Filters::default()
+        }
+    }
+
+    /// Returns the filters for what a run writes by itself: an attempt may have changed those of
+    /// the repository.
+    pub(super) fn filters_in_a_run(&self) -> Result<Filters, GitError> {
+        if self.filters.are_off() {
+            Filters::off(&self.git)
+        } else {
+            Filters::of_the_user(&self.git)
+        }
     }
 
     fn write_work_tree(&mut self) -> Result<(Oid, Vec<SnapshotWarning>), SnapshotError> {

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::RelPath;
 
 use super::invocation::Invocation;
-use super::own_index::OWN_FOLDER;
+use super::own_index::{Filters, OWN_FOLDER};
 use super::plain_runner::PlainRunner;
 use super::repository;
 use super::repository::{Git, records};
@@ -21,7 +21,10 @@ impl Git {
     pub fn dirty_paths(&self) -> Result<BTreeSet<RelPath>, GitError> {
         let call = Invocation::reading("status")
             .args(["--porcelain=v1", "-z", "--untracked-files=all"])
-            .args(["--no-renames", "--ignore-submodules=none"]);
+            // A submodule counts as its commit. To look for changes inside, git would start
+            // another git there, with the filters of that repository's own configuration.
+            .args(["--no-renames", "--ignore-submodules=dirty"])
+            .filters(&Filters::of_the_user(self)?);
         self.ask_parsed(call, parse_dirty)
     }
 }
@@ -94,9 +97,8 @@ pub fn path_status(root: &Path, path: &RelPath) -> PathStatus {
 /// of a leading colon.
 fn is_ignored(path: &RelPath) -> Invocation {
     let name = [b"./", path.as_bytes()].concat();
-    Invocation::with_hooks("check-ignore")
-        .config("core.hooksPath=/dev/null")
-        .env("GIT_OPTIONAL_LOCKS", "0")
+    Invocation::reading("check-ignore")
+        .env("GIT_LITERAL_PATHSPECS", "0")
         .args(["--quiet", "--"])
         .arg(OsStr::from_bytes(&name))
 }

@@ -9,6 +9,7 @@ use crate::{Disk, RelPath, StepError};
 
 use super::attempt_name::SnapshotSide;
 use super::invocation::Invocation;
+use super::own_index::Filters;
 use super::raw_diff::{Entry, Mode};
 use super::repository::Oid;
 use super::repository::{Git, records};
@@ -116,7 +117,7 @@ impl Snapshots {
         if !plan.conflicts.is_empty() {
             return Ok(UndoOutcome::Conflicts(plan.conflicts));
         }
-        self.apply(disk, &stamps, plan)
+        self.apply(disk, &stamps, &self.filters_for_undo(), plan)
     }
 
     /// Returns the current state of these paths.
@@ -139,14 +140,38 @@ impl Snapshots {
         Ok(now.collect())
     }
 
+    /// Writes these files to the tree, except where something is in the way. Returns the paths
+    /// that were written.
+    pub(super) fn restore_entries(
+        &self,
+        disk: &dyn Disk,
+        filters: &Filters,
+        entries: BTreeMap<RelPath, Entry>,
+    ) -> Result<Vec<RelPath>, UndoError> {
+        let stamps = FileStamps::of(self.git().root(), entries.keys());
+        let mut plan = UndoPlan {
+            restore: entries,
+            ..UndoPlan::default()
+        };
+        plan.find_obstacles(self.git().root());
+        for conflict in std::mem::take(&mut plan.conflicts) {
+            plan.restore.remove(&conflict.path);
+        }
+        match self.apply(disk, &stamps, filters, plan)? {
+            UndoOutcome::Restored { paths, .. } => Ok(paths),
+            UndoOutcome::Conflicts(_) => Ok(Vec::new()),
+        }
+    }
+
     fn apply(
         &self,
         disk: &dyn Disk,
         stamps: &FileStamps,
+        filters: &Filters,
         plan: UndoPlan,
     ) -> Result<UndoOutcome, UndoError> {
         let mut restorer = Restorer::begin(disk, self.git().root(), self.scratch(), stamps)?;
-        self.check_out(&plan.restore, restorer.drafts())?;
+        self.check_out(&plan.restore, filters, restorer.drafts())?;
         for path in plan.remove.iter().rev() {
             restorer.remove(path)?;
         }
@@ -166,6 +191,7 @@ impl Snapshots {
     fn check_out(
         &self,
         entries: &BTreeMap<RelPath, Entry>,
+        filters: &Filters,
         folder: &Path,
     ) -> Result<(), UndoError> {
         if entries.is_empty() {
@@ -182,7 +208,7 @@ impl Snapshots {
             .arg(option)
             .args(["-q", "-z", "--stdin"])
             .index(&index)
-            .filters(self.filters())
+            .filters(filters)
             .stdin_paths(entries.keys());
         self.git().ask(call)?;
         fs::remove_file(&index).context("remove", &index)?;
@@ -278,7 +304,7 @@ impl Git {
     }
 
     /// Lists all entries of a tree.
-    fn entries(&self, tree: &Oid) -> Result<BTreeMap<RelPath, Entry>, GitError> {
+    pub(super) fn entries(&self, tree: &Oid) -> Result<BTreeMap<RelPath, Entry>, GitError> {
         let call = Invocation::reading("ls-tree").args(["-r", "-z", "--full-tree", tree.as_str()]);
         self.ask_parsed(call, |answer| records(answer).map(parse_entry).collect())
     }

@@ -256,6 +256,25 @@ fn without_a_reflog_the_message_identifies_the_commit() {
     assert_eq!(again.outcome, CommitOutcome::AlreadyMade(first));
 }
 
+/// After a fix was committed, the last attempt of its task is no longer what HEAD is about.
+#[test]
+fn a_commit_is_found_again_though_others_came_before_it() {
+    for reflog in ["true", "false"] {
+        let repo = Repo::with(&["a"]);
+        repo.git(&["config", "core.logAllRefUpdates", reflog]);
+        if reflog == "false" {
+            fs::remove_dir_all(repo.path(".git/logs")).unwrap();
+        }
+        let asked = request(&repo, &["a"]);
+        repo.git(&["commit", "-qm", "a fix", "--allow-empty"]);
+        repo.write("a", "x");
+        let first = made(&commit(&repo, &asked)).clone();
+        repo.write("a", "the agent went on");
+        let again = commit(&repo, &asked);
+        assert_eq!(again.outcome, CommitOutcome::AlreadyMade(first), "{reflog}");
+    }
+}
+
 #[test]
 fn commits_with_the_same_message_are_distinct() {
     let repo = Repo::with(&["a"]);
@@ -279,7 +298,8 @@ fn foreign_commits_are_accepted_but_another_branch_is_not() {
     assert_eq!(committed(&repo), "M a\n");
 
     repo.write("a", "y");
-    let asked = request(&repo, &["a"]);
+    let mut asked = request(&repo, &["a"]);
+    asked.key.push_str("/next");
     repo.git(&["checkout", "-q", "--orphan", "elsewhere"]);
     repo.git(&["commit", "-qm", "another history", "--allow-empty"]);
     let error = commit_error(&repo, &asked);

@@ -11,6 +11,7 @@ mod changes;
 mod commits;
 mod hashes;
 mod hooks;
+mod hostile;
 mod oracle;
 mod other_user;
 mod own_repository;

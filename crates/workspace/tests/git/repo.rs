@@ -158,6 +158,14 @@ impl Repo {
         Snapshots::new(self.open(), &self.scratch(), SnapshotLimits::default())
     }
 
+    /// Snapshots of someone with these variables, such as another global configuration.
+    pub(crate) fn snapshots_with(&self, more: &[(&str, &Path)]) -> Snapshots {
+        let mut env = quiet_env();
+        env.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
+        let git = Git::open_with(&self.root, Arc::new(PlainRunner::with_env(env))).unwrap();
+        Snapshots::new(git, &self.scratch(), SnapshotLimits::default())
+    }
+
     pub(crate) fn head(&self) -> Option<Oid> {
         self.open().head().unwrap()
     }

@@ -3,6 +3,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use regreen_workspace::{OmissionReason, SnapshotLimits, Snapshots};
@@ -192,35 +193,48 @@ fn too_large_files_are_left_out_and_reported() {
     assert_eq!(why, [OmissionReason::TooLarge { bytes: 2000 }]);
 }
 
+/// Writes the user's own configuration with one filter.
+fn users_filter(repo: &Repo, filter: &str) -> PathBuf {
+    let path = repo.beside("gitconfig");
+    fs::write(&path, filter).unwrap();
+    path
+}
+
 #[test]
 fn a_missing_filter_does_not_stop_a_snapshot() {
     let repo = Repo::with(&["f"]);
-    repo.git(&["config", "filter.lfs.clean", "no-such-program clean -- %f"]);
-    repo.git(&["config", "filter.lfs.required", "true"]);
+    let filter = "[filter \"lfs\"]\n\tclean = no-such-program clean -- %f\n\trequired\n";
+    let global = users_filter(&repo, filter);
     repo.write(".gitattributes", "*.bin filter=lfs\n");
     repo.write("one.bin", "one");
     repo.write("two.txt", "two");
-    let after = check_attempt(&repo, &["M one.bin", "A three.bin"], |repo| {
+    let mut snapshots = repo.snapshots_with(&[("GIT_CONFIG_GLOBAL", &global)]);
+    let (before, after) = around(&repo, &mut snapshots, 1, |repo| {
         repo.write("one.bin", "other");
         repo.write("three.bin", "three");
     });
+    assert_eq!(
+        changes(snapshots.git(), &before, &after),
+        ["M one.bin", "A three.bin"]
+    );
     assert_eq!(repo.content_in(&after.oid, "one.bin"), "other");
 }
 
 #[test]
-fn a_working_filter_is_used() {
+fn a_working_filter_of_the_user_is_used() {
     let repo = Repo::with(&["f"]);
-    repo.git(&["config", "filter.upper.clean", "tr a-z A-Z"]);
-    repo.git(&["config", "filter.upper.smudge", "tr A-Z a-z"]);
-    repo.git(&["config", "filter.upper.required", "true"]);
+    let filter = "[filter \"upper\"]\n\tclean = tr a-z A-Z\n\tsmudge = tr A-Z a-z\n\trequired\n";
+    let global = users_filter(&repo, filter);
     repo.write(".gitattributes", "*.up filter=upper\n");
-    repo.write("one.up", "one");
+    repo.write("one.up", "ONE");
     repo.commit_all("filtered");
-    let after = check_attempt(&repo, &["A two.up"], |repo| {
+    let mut snapshots = repo.snapshots_with(&[("GIT_CONFIG_GLOBAL", &global)]);
+    let (before, after) = around(&repo, &mut snapshots, 1, |repo| {
         // Saved again with the same content.
         repo.write("one.up", "one");
         repo.write("two.up", "two");
     });
+    assert_eq!(changes(snapshots.git(), &before, &after), ["A two.up"]);
     assert_eq!(repo.content_in(&after.oid, "two.up"), "TWO");
 }
 

@@ -317,3 +317,15 @@ fn a_repeated_task_can_be_undone_again() {
     assert_eq!(changed, ["f false", "new false"]);
     assert_eq!(undo(&mut snapshots), restored(&["f", "new"]));
 }
+
+#[test]
+fn an_index_of_an_earlier_guard_is_not_kept_for_a_repository_without_one() {
+    let repo = Repo::with(&["f"]);
+    let snapshots = repo.snapshots();
+    snapshots.guard_head().unwrap();
+    let copy = repo.scratch().join("guarded-index");
+    assert!(copy.exists());
+    repo.remove(".git/index");
+    snapshots.guard_head().unwrap();
+    assert!(!copy.exists());
+}

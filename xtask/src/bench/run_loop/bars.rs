@@ -15,7 +15,7 @@ const GROWTH: f64 = 10.0;
 #[derive(Debug)]
 pub(super) struct Bars {
     pub(super) over_bare: f64,
-    /// `None` if nobody could tell.
+    /// `None` if that is unknown.
     pub(super) syncs: Option<f64>,
     pub(super) memory: f64,
     pub(super) start_up: Duration,

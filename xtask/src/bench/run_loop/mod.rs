@@ -156,7 +156,7 @@ impl<'p> Subject<'p> {
         Ok(least.less(&bare))
     }
 
-    /// How often the disk is asked to keep something, per task; `None` if nobody can tell.
+    /// How often the disk is asked to keep something, per task; `None` if that is unknown.
     fn syncs_each(&self) -> Result<Option<f64>, LoopError> {
         let project = Project::new(self.kind, FEW, self.bytes)?;
         let syncs = costs::count_syncs(&project.run(self.program))?;
@@ -187,7 +187,7 @@ fn start_up(program: &Path) -> Result<Duration, LoopError> {
     Ok(all.first().copied().unwrap_or_default())
 }
 
-/// Runs something to its end that nobody needs to see.
+/// Runs something to its end, without its output.
 fn finish(command: &mut Command) -> Result<(), LoopError> {
     let output = command.output().doing("start a program")?;
     match output.status.success() {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use regreen_diagnosis::Report;
-use regreen_engine::delegation::End;
+use regreen_engine::delegation::Conclusion;
 use regreen_model::{Event, OutlineRow, StopSignal, Timestamp, visible_line};
 use regreen_runtime::{DelegationEnd, DelegationObserver, DelegationResult, RunObserver};
 use regreen_store::Delegation;
@@ -71,11 +71,11 @@ pub(super) fn print(delegated: &DelegationResult, as_json: bool) -> Result<Exit,
 
 fn exit(end: &DelegationEnd) -> Exit {
     match end {
-        DelegationEnd::Ended(End::Done) => Exit::Success,
-        DelegationEnd::Ended(End::Failed) => Exit::Incomplete,
-        DelegationEnd::Ended(End::NeedsPerson { .. }) => Exit::NeedsPerson,
-        DelegationEnd::Ended(End::TryLater { .. }) => Exit::TryLater,
-        DelegationEnd::Ended(End::SetUp { .. }) => Exit::SetUp,
+        DelegationEnd::Ended(Conclusion::Done) => Exit::Success,
+        DelegationEnd::Ended(Conclusion::Failed) => Exit::Incomplete,
+        DelegationEnd::Ended(Conclusion::NeedsPerson { .. }) => Exit::NeedsPerson,
+        DelegationEnd::Ended(Conclusion::TryLater { .. }) => Exit::TryLater,
+        DelegationEnd::Ended(Conclusion::SetUp { .. }) => Exit::SetUp,
         DelegationEnd::Stopped(StopSignal::Interrupt) => Exit::Interrupted,
         DelegationEnd::Stopped(StopSignal::Terminate) => Exit::Terminated,
     }
@@ -93,13 +93,17 @@ fn text(delegated: &DelegationResult) -> String {
 /// Returns why it ended, unless the report says it.
 fn why(end: &DelegationEnd) -> Option<String> {
     match end {
-        DelegationEnd::Ended(End::NeedsPerson { why }) => {
+        DelegationEnd::Ended(Conclusion::NeedsPerson { why }) => {
             Some(format!("A person must decide: {why}"))
         }
-        DelegationEnd::Ended(End::TryLater { why }) => Some(format!("Try again later: {why}")),
-        DelegationEnd::Ended(End::SetUp { why }) => Some(format!("Fix the setup first: {why}")),
+        DelegationEnd::Ended(Conclusion::TryLater { why }) => {
+            Some(format!("Try again later: {why}"))
+        }
+        DelegationEnd::Ended(Conclusion::SetUp { why }) => {
+            Some(format!("Fix the setup first: {why}"))
+        }
         DelegationEnd::Stopped(_) => Some("stopped; the agent was terminated".to_owned()),
-        DelegationEnd::Ended(End::Done | End::Failed) => None,
+        DelegationEnd::Ended(Conclusion::Done | Conclusion::Failed) => None,
     }
 }
 
@@ -125,7 +129,7 @@ fn object(delegated: &DelegationResult, exit: Exit) -> Value {
 
 fn status(end: &DelegationEnd) -> &'static str {
     match end {
-        DelegationEnd::Ended(End::Done) => "completed",
+        DelegationEnd::Ended(Conclusion::Done) => "completed",
         DelegationEnd::Ended(_) => "failed",
         DelegationEnd::Stopped(_) => "stopped",
     }

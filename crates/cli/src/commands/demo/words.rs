@@ -71,6 +71,7 @@ impl<'p> DemoText<'p> {
         let text = SHORT_AFTER
             .replace("{act3}", &palette.paint(Tone::Strong, act))
             .replace("{git}", if self.project.in_git { SHORT_GIT } else { "" });
+        let text = with_comments(&text, palette);
         self.fill(&text.replace("{diff}", &rows))
     }
 
@@ -112,6 +113,16 @@ impl<'p> DemoText<'p> {
         text.replace("{regreen}", &self.program)
             .replace("{folder}", &quoted(&self.project.folder))
     }
+}
+
+/// Paints the comments behind commands, `{# so}`.
+fn with_comments(text: &str, palette: Palette) -> String {
+    let mut pieces = text.split("{#");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |painted, piece| {
+        let (comment, rest) = piece.split_once('}').unwrap_or((piece, ""));
+        painted + &palette.paint(Tone::Dim, &format!("#{comment}")) + rest
+    })
 }
 
 fn is_row(line: &str) -> bool {

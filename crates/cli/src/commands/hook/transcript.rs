@@ -1,9 +1,9 @@
 //! The end of a session's transcript.
 
-use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
+use regreen_workspace::open_file;
 use serde_json::Value;
 
 /// How much of the end is read.
@@ -18,7 +18,7 @@ pub(super) fn tail(path: &Path) -> String {
 }
 
 fn read_tail(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = open_file(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
     let mut bytes = Vec::new();

@@ -10,6 +10,7 @@ use crate::history::TaskHistory;
 use crate::output;
 use crate::printing::Printing;
 use crate::problem::Problem;
+use crate::spec_context::own_secrets;
 
 pub fn run(arguments: &OneAttempt) -> Result<Exit, Problem> {
     let history = TaskHistory::open(&arguments.which)?;
@@ -66,7 +67,10 @@ fn print(
     only: Option<&[RelPath]>,
     what: &str,
 ) -> Result<(), Problem> {
-    let mut printing = Printing::new(&workspace_masks(&history.context.places.root));
+    let mut printing = Printing::new(&workspace_masks(
+        &history.context.places.root,
+        &own_secrets(),
+    ));
     let mut is_empty = true;
     git.diff_into(&span.before, &span.after, only, |bytes| {
         is_empty &= bytes.is_empty();

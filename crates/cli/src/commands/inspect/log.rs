@@ -1,11 +1,11 @@
 //! `regreen log`: what an attempt printed.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use regreen_redaction::Masks;
-use regreen_workspace::ReadError;
+use regreen_workspace::{ReadError, open_file};
 
 use crate::arguments::Log;
 use crate::exit::Exit;
@@ -65,7 +65,7 @@ fn show(path: &Path, number: u32) -> Result<(), Problem> {
             source,
         }),
     };
-    let mut file = File::open(path).map_err(cannot)?;
+    let mut file = open_file(path).map_err(cannot)?;
     let mut printing = Printing::new(&Masks::built_in());
     printing.take_all(&mut file).map_err(cannot)?;
     printing.finish()

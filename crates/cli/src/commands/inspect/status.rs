@@ -22,7 +22,7 @@ use crate::history::SpecHistory;
 use crate::output;
 use crate::plan::Plan;
 use crate::problem::Problem;
-use crate::spec_context::SpecContext;
+use crate::spec_context::{SpecContext, own_secrets};
 use crate::state_file::fixes_in;
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Problem> {
@@ -33,7 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Problem> {
     } else {
         status.text(output::line_style())
     };
-    output::print(&workspace_masks(&context.places.root).mask(&text))?;
+    output::print(&workspace_masks(&context.places.root, &own_secrets()).mask(&text))?;
     Ok(Exit::Success)
 }
 
@@ -237,6 +237,7 @@ fn run_status(run: &Run, state: &State, at_work: Option<&LockHolder>) -> RunStat
 fn message(outcome: &RunOutcome) -> Option<String> {
     match outcome {
         RunOutcome::Limit { message: why }
+        | RunOutcome::Regressed { message: why }
         | RunOutcome::NeedsPerson { why }
         | RunOutcome::TryLater { why }
         | RunOutcome::SetUp { why } => Some(why.clone()),

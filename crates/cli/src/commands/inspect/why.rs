@@ -17,14 +17,14 @@ use crate::history::{SpecHistory, task_of};
 use crate::output;
 use crate::plan::{Plan, SelectedTask};
 use crate::problem::Problem;
-use crate::spec_context::SpecContext;
+use crate::spec_context::{SpecContext, own_secrets};
 
 type Events = Vec<(Timestamp, Event)>;
 
 pub fn run(arguments: &Why) -> Result<Exit, Problem> {
     let context = SpecContext::with_flag(arguments.which.spec.as_deref())?;
     let story = TaskStory::gather(&context, &arguments.which)?;
-    let masks = workspace_masks(&context.places.root);
+    let masks = workspace_masks(&context.places.root, &own_secrets());
     output::print(&masks.mask(&story.page(&context, arguments)))?;
     Ok(Exit::Success)
 }

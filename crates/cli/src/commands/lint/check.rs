@@ -1,10 +1,11 @@
 //! What is worth telling the person who wrote a task file.
 
-use regreen_documents::{RowId, TaskFile, verify_commands};
-use regreen_model::{Task, TaskKind, VerifyCommand, VerifyForm, Warning};
+use regreen_documents::{RowId, TaskFile};
+use regreen_model::{Task, TaskKind, VerifyCommand, Warning};
 
 use super::counted;
 use super::finding::Finding;
+use super::judging;
 
 /// Words that lean on a conversation which the agent was not part of.
 const VAGUE: &[&str] = &[
@@ -21,9 +22,12 @@ const VAGUE: &[&str] = &[
     "see above chat",
 ];
 
-/// Everything to look at, most important first. `is_program` tells whether a word can be
-/// run here.
-pub fn all(file: &TaskFile, is_program: impl Fn(&str) -> bool, gate: Option<&str>) -> Vec<Finding> {
+/// Everything to look at, most important first. `can_run` tells whether a command can be run here.
+pub fn all(
+    file: &TaskFile,
+    can_run: impl Fn(&VerifyCommand) -> bool,
+    gate: Option<&str>,
+) -> Vec<Finding> {
     let rows: Vec<(RowId, Task)> = file
         .rows()
         .filter_map(|row| Some((row, file.task(row)?)))
@@ -32,7 +36,8 @@ pub fn all(file: &TaskFile, is_program: impl Fn(&str) -> bool, gate: Option<&str
     let mut findings = Vec::new();
     findings.extend(no_tasks(&rows));
     findings.extend(file.warnings().iter().map(reading));
-    findings.extend(unverified(&open, is_program, gate));
+    findings.extend(unverified(file, &open, &can_run, gate));
+    findings.extend(judging::findings(file, &open, &can_run));
     findings.extend(vague(file, &open));
     findings.extend(without_files(file, &open));
     findings.extend(ignored(file, &rows));
@@ -60,13 +65,17 @@ fn reading(warning: &Warning) -> Finding {
 }
 
 fn unverified(
+    file: &TaskFile,
     open: &[&(RowId, Task)],
-    is_program: impl Fn(&str) -> bool,
+    can_run: impl Fn(&VerifyCommand) -> bool,
     gate: Option<&str>,
 ) -> Option<Finding> {
     let places: Vec<_> = open
         .iter()
-        .filter_map(|(_, task)| Some((task.line, why_unverified(task, &is_program)?)))
+        .filter_map(|(row, task)| {
+            let commands = file.verify_commands(*row);
+            Some((task.line, why_unverified(task, &commands, &can_run)?))
+        })
         .collect();
     let mut help = String::from("put a command into backticks: - **Verify**: `cargo test parser`");
     if let Some(gate) = gate {
@@ -85,14 +94,14 @@ fn unverified(
 }
 
 /// Why nothing of a task's Verify can be run; `None` if something can.
-fn why_unverified(task: &Task, is_program: impl Fn(&str) -> bool) -> Option<String> {
-    let Some(verify) = task.fields.verify.as_deref() else {
+fn why_unverified(
+    task: &Task,
+    commands: &[VerifyCommand],
+    can_run: impl Fn(&VerifyCommand) -> bool,
+) -> Option<String> {
+    if task.fields.verify.is_none() {
         return Some("no Verify".to_owned());
-    };
-    let commands = verify_commands(verify);
-    let can_run = |command: &VerifyCommand| {
-        command.form == VerifyForm::Always || is_program(command.program())
-    };
+    }
     if commands.iter().any(can_run) {
         return None;
     }
@@ -185,11 +194,16 @@ fn why_ignored(file: &TaskFile, row: RowId) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use regreen_model::VerifyForm;
+
     use super::*;
 
     fn messages(text: &str) -> Vec<String> {
         let file = TaskFile::read(text);
-        let findings = all(&file, |word| word == "make", Some("cargo test"));
+        let can_run = |command: &VerifyCommand| {
+            command.form == VerifyForm::Always || command.program() == "make"
+        };
+        let findings = all(&file, can_run, Some("cargo test"));
         findings
             .into_iter()
             .map(|finding| finding.message)
@@ -204,15 +218,31 @@ mod tests {
 
     #[test]
     fn each_weakness_is_told_once_with_its_count() {
-        let text = "- [ ] 1.1 Do it as discussed\n- [ ] 1.2 a in a.rs\n  - **Verify**: it works\n- [ ] 1.2 b.rs\n  - **Verify**: `true`\n  - [ ] part\n";
+        let text = "- [ ] 1.1 Do it as discussed\n- [ ] 1.2 a in a.rs\n  - **Verify**: it works\n- [ ] 1.2 b.rs\n  - **Verify**: `make x || true`\n  - [ ] part\n- [ ] 1.4 c.rs\n  - **Verify**: `make x` shows all is well\n- [ ] 1.5 d.rs\n  - **Verify**: `make x` returns 3\n";
         assert_eq!(
             messages(text),
             [
                 "the id 1.2 is also used on line 2",
                 "2 tasks without a Verify that can be run here: the result would be accepted as it is",
+                "1 Verify command can't fail: its task would pass whatever happens",
+                "1 Verify command says something that regreen can't check: its task would count as unverified",
                 "1 task with words that need a conversation the agent has not seen",
                 "1 task with neither Files nor any path: the agent has to guess where to work",
                 "1 open checklist item regreen will not run or tick",
+            ]
+        );
+    }
+
+    #[test]
+    fn several_verify_commands_are_spoken_of_in_the_plural() {
+        let row = |id: &str, verify: &str| format!("- [ ] {id} a.rs\n  - **Verify**: {verify}\n");
+        let unfailing = row("1.1", "`make x || true`") + &row("1.2", "`make y || true`");
+        let unchecked = row("1.3", "`make x` shows all is well") + &row("1.4", "`make` is fast");
+        assert_eq!(
+            messages(&(unfailing + &unchecked)),
+            [
+                "2 Verify commands can't fail: their tasks would pass whatever happens",
+                "2 Verify commands say something that regreen can't check: their tasks would count as unverified",
             ]
         );
     }

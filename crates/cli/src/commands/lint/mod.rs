@@ -2,6 +2,7 @@
 
 mod check;
 mod finding;
+mod judging;
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
     let programs = Programs::new(&path_variable(), &root);
     let findings = check::all(
         &file,
-        |word| programs.has(&RealDisk, word),
+        |command| programs.can_run(&RealDisk, command),
         propose_gate(&RealDisk, &root),
     );
     let page = Page {
@@ -36,6 +37,9 @@ pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
         name: name.clone(),
     };
     output::print_lines(&summary(&name, &file, findings.len()))?;
+    output::print_lines(&judging::lines(&file, |command| {
+        programs.can_run(&RealDisk, command)
+    }))?;
     for finding in findings {
         output::print(&finding.render(&page, output::line_style().palette))?;
     }

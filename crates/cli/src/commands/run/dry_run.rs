@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use regreen_agents::Agent;
-use regreen_documents::{RowId, TaskFile, shell_steps, verify_commands};
-use regreen_model::{PlainLine, Task, TaskId, TaskKind, VerifyCommand, VerifyForm};
+use regreen_documents::{RowId, TaskFile, shell_steps};
+use regreen_model::{PlainLine, Task, TaskId, TaskKind, VerifyCommand};
 use regreen_workspace::{RealDisk, read_text};
 
 use super::PreparedRun;
@@ -29,8 +29,10 @@ pub fn page(ready: &PreparedRun) -> Result<String, Problem> {
         rows.len(),
         file.runnable(ready.config.include_optional)
     );
-    for task in rows.into_iter().filter_map(|row| file.task(row)) {
-        tell(&mut page, ready, &task);
+    for row in rows {
+        if let Some(task) = file.task(row) {
+            tell(&mut page, ready, &task, file.verify_commands(row));
+        }
     }
     Ok(page)
 }
@@ -47,7 +49,7 @@ fn is_next(ready: &PreparedRun, file: &TaskFile, row: RowId) -> bool {
     runs && is_asked_for && !file.is_done(row)
 }
 
-fn tell(page: &mut String, ready: &PreparedRun, task: &Task) {
+fn tell(page: &mut String, ready: &PreparedRun, task: &Task, mut verify: Vec<VerifyCommand>) {
     let Some(id) = &task.id else { return };
     let title = PlainLine::flatten(&task.title, TITLE_CHARS);
     let _ = writeln!(page, "\n{id} {title}");
@@ -59,26 +61,19 @@ fn tell(page: &mut String, ready: &PreparedRun, task: &Task) {
             steps => tell_lines(page, "steps:  ", steps.iter().map(String::as_str)),
         }
     }
-    let verify = task.fields.verify.as_deref().map(verify_commands);
-    let mut verify = verify.unwrap_or_default();
-    verify.retain(|command| is_run(ready, command));
+    verify.retain(|command| ready.programs.can_run(&RealDisk, command));
     match (verify.as_slice(), &ready.config.gate) {
         ([], None) => page.push_str("    verify: nothing to run, so it would pass as unverified\n"),
         ([], Some(gate)) => tell_lines(page, "gate:   ", [gate.as_str()].into_iter()),
         (commands, _) => {
-            tell_lines(
-                page,
-                "verify: ",
-                commands.iter().map(|c| c.command.as_str()),
-            );
+            for command in commands {
+                tell_lines(page, "verify: ", [command.command.as_str()].into_iter());
+                if command.expects.is_some() || command.unchecked.is_some() {
+                    let judged = command.judged_by();
+                    tell_lines(page, "judged: ", [judged.as_str()].into_iter());
+                }
+            }
         }
-    }
-}
-
-fn is_run(ready: &PreparedRun, command: &VerifyCommand) -> bool {
-    match command.form {
-        VerifyForm::Always => true,
-        VerifyForm::IfProgram => ready.programs.has(&RealDisk, command.program()),
     }
 }
 

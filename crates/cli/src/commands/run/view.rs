@@ -32,7 +32,7 @@ impl View {
         let reporter: Box<dyn Reporter> = if json {
             Box::new(JsonLines::new(io::stdout()))
         } else if output::is_live() {
-            Box::new(Live::new(StdoutTerminal, style.palette))
+            Box::new(Live::new(StdoutTerminal::default(), style.palette))
         } else {
             Box::new(Lines::new(io::stdout(), style))
         };

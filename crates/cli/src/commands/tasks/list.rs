@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use regreen_documents::{TaskFile, verify_commands};
-use regreen_model::{Dialect, Fields, Marker, Task, TaskId, TaskKind, Warning};
+use regreen_documents::TaskFile;
+use regreen_model::{Dialect, Fields, Marker, Task, TaskId, TaskKind, VerifyCommand, Warning};
 use regreen_workspace::{RealDisk, read_text};
 use serde::Serialize;
 
@@ -45,19 +45,13 @@ struct Row {
     verify_candidates: Vec<String>,
     /// The expected result of each candidate; `null` for exit code 0.
     verify_expects: Vec<Option<String>>,
+    /// What is said about the result of each candidate and can't be checked.
+    verify_unchecked: Vec<Option<String>>,
 }
 
-impl From<Task> for Row {
-    fn from(task: Task) -> Self {
-        let verify = task
-            .fields
-            .verify
-            .as_deref()
-            .map(verify_commands)
-            .unwrap_or_default();
-        let expects = |command: &regreen_model::VerifyCommand| {
-            command.expects.as_ref().map(ToString::to_string)
-        };
+impl Row {
+    fn new(task: Task, verify: Vec<VerifyCommand>) -> Self {
+        let expects = |command: &VerifyCommand| command.expects.as_ref().map(ToString::to_string);
         Self {
             id: task.id,
             line: task.line,
@@ -69,6 +63,7 @@ impl From<Task> for Row {
             depth: task.depth,
             fields: task.fields,
             verify_expects: verify.iter().map(expects).collect(),
+            verify_unchecked: verify.iter().map(|c| c.unchecked.clone()).collect(),
             verify_candidates: verify.into_iter().map(|command| command.command).collect(),
         }
     }
@@ -77,7 +72,10 @@ impl From<Task> for Row {
 fn as_json(file: &TaskFile) -> String {
     let listing = Listing {
         dialect: file.dialect(),
-        tasks: file.tasks().into_iter().map(Row::from).collect(),
+        tasks: file
+            .rows()
+            .filter_map(|row| Some(Row::new(file.task(row)?, file.verify_commands(row))))
+            .collect(),
         warnings: file.warnings(),
     };
     // Strings, numbers and lists always serialize.

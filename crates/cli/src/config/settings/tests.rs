@@ -125,6 +125,8 @@ fn every_setting_reaches_the_run() {
     let expected = RunConfig {
         recovery: false,
         repairs: RepairPolicy::Safe,
+        final_check: FinalCheckPolicy::Fail,
+        final_check_time_ms: 1_800_000,
         keep_going: false,
         asks: false,
         spec_argument: None,
@@ -178,7 +180,7 @@ fn the_help_tells_the_truth_about_defaults() {
             told.push(row.key.name());
         }
     }
-    assert_eq!(told.len(), 16, "{told:?}");
+    assert_eq!(told.len(), 18, "{told:?}");
 }
 
 #[test]

@@ -1,249 +1,169 @@
-//! What the text behind a command says that it gives.
+//! What the text behind a command says about its result.
+//!
+//! A small grammar. A form counts only if it is the whole text, or a whole part of it: "fails on
+//! warnings" is not "fails". What is said in any other way isn't guessed at, but told: the
+//! command has to exit with 0, and the rest is *not checked*.
 
-use regreen_model::{Comparison, Expectation};
+mod clauses;
+mod forms;
 
-/// Words that lead from a command to what it gives.
-const VERBS: &[&str] = &[
-    "returns", "return", "returned", "outputs", "output", "prints", "print", "shows", "show",
-    "gives", "finds", "has", "find", "yields", "reports", "equals", "is", "be", "expect",
-    "expected", "expects", "result", "count", "contains", "includes", "→", "->", "=>", "==", "=",
-];
-const SHOWN: &[&str] = &["shows", "show", "reports"];
-/// Words without a meaning of their own here.
-const FILLERS: &[&str] = &[
-    "should", "must", "will", "and", "which", "that", "it", "to", "still", "now", "exactly",
-    "value", "of", "a", "the",
-];
-const COMPARISONS: &[(&str, Comparison)] = &[
-    (">=", Comparison::AtLeast),
-    ("≥", Comparison::AtLeast),
-    ("at least", Comparison::AtLeast),
-    ("<=", Comparison::AtMost),
-    ("≤", Comparison::AtMost),
-    ("at most", Comparison::AtMost),
-    (">", Comparison::MoreThan),
-    ("more than", Comparison::MoreThan),
-    ("greater than", Comparison::MoreThan),
-    ("<", Comparison::LessThan),
-    ("less than", Comparison::LessThan),
-    ("fewer than", Comparison::LessThan),
-];
-const NOTHING: &[&str] = &[
-    "no output",
-    "empty output",
-    "nothing",
-    "empty",
-    "no results",
-    "no result",
-    "zero results",
-];
-const MATCHES: &[&str] = &[
-    "matches",
-    "match",
-    "results",
-    "hits",
-    "occurrences",
-    "lines",
-];
-/// Words that say that a failure is over.
-const END_OF_TROUBLE: &[&str] = &["no more", "no longer", "any more", "anymore"];
-const PASSES: &[&str] = &["passes", "pass", "succeeds", "succeed", "works", "is green"];
-const FAILS: &[&str] = &[
-    "fails",
-    "fail",
-    "not pass",
-    "returns non-zero",
-    "returns nonzero",
-    "non-zero",
-    "does not pass",
-    "exits non-zero",
-    "exits nonzero",
-    "exit non-zero",
-    "non-zero exit",
-];
+use regreen_model::Expectation;
 
-/// Returns what is judged instead of exit code 0, if the text states it.
-pub(super) fn stated(after: &str) -> Option<Expectation> {
-    let clause = clause(after);
-    if END_OF_TROUBLE.iter().any(|words| clause.contains(words)) {
-        return None;
+use self::clauses::{Clause, clauses};
+use self::forms::{Meaning, meaning, opens_aside, states_something};
+
+/// What is known about the command that a text is about.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Subject {
+    /// It prints a number: `grep -c`, `wc -l`.
+    pub(super) is_counting: bool,
+    /// "If `x` fails", "nothing in `x` fails": no failure is expected of it.
+    pub(super) is_hedged: bool,
+    /// Several commands are meant: "both return 3".
+    pub(super) is_several: bool,
+}
+
+/// What a text says about the result of a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stated {
+    /// What is judged instead of exit code 0.
+    pub(super) expects: Option<Expectation>,
+    /// What is said and can't be checked.
+    pub(super) unchecked: Option<String>,
+    /// Whether any of it was understood.
+    pub(super) is_understood: bool,
+}
+
+/// Reads what the text behind a command says.
+pub(super) fn stated(after: &str, subject: Subject) -> Stated {
+    let text = without_joints(after);
+    if text.is_empty() {
+        return Stated::default();
     }
-    exit_code(clause)
-        .or_else(|| starts_with_any(clause, FAILS).then_some(Expectation::Fails))
-        .or_else(|| without_verb(clause, is_set_off(after)))
-        .or_else(|| behind_verb(clause))
-        .or_else(|| compared_by_sign(clause))
+    let is_set_off = is_set_off(after);
+    if let Some(meaning) = meaning(unwrapped(text), is_set_off, subject)
+        && !(subject.is_hedged && meaning.accepts_failure())
+    {
+        return Stated {
+            expects: meaning.expectation(),
+            unchecked: None,
+            is_understood: true,
+        };
+    }
+    in_parts(after, text, is_set_off, subject)
 }
 
-/// Returns whether a dash or the like says that what follows is the result.
-fn is_set_off(after: &str) -> bool {
-    let after = after.trim_start_matches([' ', '\t']);
-    !after.starts_with(|c: char| c.is_alphanumeric() || c == '\n')
+/// Reads part by part. A part that would accept a failure doesn't count: the others may take it
+/// back ("fails, but only on Windows").
+fn in_parts(after: &str, text: &str, is_set_off: bool, subject: Subject) -> Stated {
+    let mut meanings: Vec<Meaning> = Vec::new();
+    let mut is_missing = false;
+    let is_added = is_added(after);
+    for Clause { text, is_remark } in clauses(text) {
+        match meaning(text, is_set_off || !meanings.is_empty(), subject) {
+            Some(meaning) if !meaning.accepts_failure() => meanings.push(meaning),
+            _ if is_remark && !meanings.is_empty() => {}
+            // What stands beside something that was understood is meant as well.
+            _ if is_added || !meanings.is_empty() => is_missing = true,
+            _ if is_remark || is_set_off || opens_aside(text) => {
+                is_missing |= states_something(text);
+            }
+            _ => is_missing = true,
+        }
+    }
+    let expected: Vec<Expectation> = meanings.iter().filter_map(Meaning::expectation).collect();
+    let passes = meanings.contains(&Meaning::Passes);
+    let expects = match (expected.len(), passes) {
+        (0, _) => None,
+        (1, false) => expected.into_iter().next(),
+        (_, false) => Some(Expectation::All(expected)),
+        (_, true) => {
+            let all = std::iter::once(Expectation::Passes).chain(expected);
+            Some(Expectation::All(all.collect()))
+        }
+    };
+    Stated {
+        expects,
+        unchecked: is_missing.then(|| text.to_owned()),
+        is_understood: !meanings.is_empty(),
+    }
 }
 
-/// Returns whether the text says anything about the result that is understood.
-pub(super) fn is_stated(after: &str) -> bool {
-    let clause = clause(after);
-    stated(after).is_some()
-        || starts_with_any(clause, PASSES)
-        || starts_with_any(clause, &["exit", "exits"])
-}
-
-/// Returns whether the text before a span says that the span is what the command before it gives.
-pub(super) fn introduces_output(before: &str) -> bool {
-    let before = before
-        .trim()
-        .trim_end_matches([':', '"', '('])
-        .trim_end()
-        .to_lowercase();
-    let last = before
-        .rsplit(|c: char| c.is_whitespace())
-        .next()
-        .unwrap_or_default();
-    VERBS.contains(&last)
-}
-
-pub(super) fn of_output(code: &str) -> Expectation {
-    compared(code, true).unwrap_or_else(|| Expectation::Outputs(code.to_owned()))
+/// Returns whether a text that belongs to no command says something about a result.
+pub(super) fn is_stated(line: &str) -> bool {
+    let text = without_joints(line);
+    let subject = Subject::default();
+    let passes = meaning(text, false, subject) == Some(Meaning::Passes);
+    !passes && states_something(text)
 }
 
 /// Returns whether the text behind a span says that it is not to be run.
 pub(super) fn is_not_meant(after: &str) -> bool {
-    starts_with_any(
-        clause(after),
-        &["is not needed", "not needed", "is not required"],
-    )
+    let text = after.trim_start().to_lowercase();
+    ["is not needed", "not needed", "is not required"]
+        .iter()
+        .any(|words| text.starts_with(words))
 }
 
-/// Returns the first statement of a text, without punctuation and fillers before it.
-fn clause(after: &str) -> &str {
-    // What stands on the next line is another statement, or the next item of a list.
-    let line = after.lines().next().unwrap_or_default().trim_start();
-    let line = line.trim_start_matches(|c: char| {
-        c.is_whitespace() || "—–-:;,.()".contains(c) && !line.starts_with("->")
-    });
-    let end = [
-        "; ", ". ", ", ", " && ", " (", ") ", " and ", " — ", " – ", " - ", " for ", " in ",
-    ]
-    .iter()
-    .filter_map(|stop| line.find(stop))
-    .min();
-    let clause = line[..end.unwrap_or(line.len())].trim_end_matches(['.', ';', ',', ')', ' ']);
-    without_fillers(clause)
+/// Returns whether a condition or a negation stands before a command, in the same sentence.
+pub(super) fn is_hedged(before: &str) -> bool {
+    // Every second piece is code.
+    let prose: Vec<&str> = before.split('`').step_by(2).collect();
+    let prose = prose.join(" ").replace(". ", "\n").to_lowercase();
+    let sentence = prose.rsplit([';', ':', '\n']).next().unwrap_or(&prose);
+    sentence.split_whitespace().any(|word| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_negation = forms::NEGATIONS.contains(&word);
+        is_negation || forms::CONDITIONS.contains(&word) || word.ends_with("n't")
+    })
 }
 
-fn without_fillers(mut text: &str) -> &str {
-    while let Some(rest) = FILLERS.iter().find_map(|filler| strip_word(text, filler)) {
+/// Returns whether a dash or the like says that what follows is the result.
+fn is_set_off(after: &str) -> bool {
+    let after = after.trim_start();
+    after.starts_with(['—', '–', '-', '→', '=', ':', '(', '>', '<', '≥', '≤'])
+}
+
+/// Returns whether a text is joined to the command as something else to do or to see.
+fn is_added(after: &str) -> bool {
+    let after = after.trim_start();
+    let first = after.split_whitespace().next().unwrap_or_default();
+    after.starts_with([';', ',', '.', '+']) || ["and", "AND", "then", "&&"].contains(&first)
+}
+
+/// A text without the signs and words that join it to what stands around it.
+fn without_joints(text: &str) -> &str {
+    let mut text = text.trim();
+    loop {
+        let is_arrow = text.starts_with("->");
+        let rest = text.trim_start_matches(|c: char| {
+            c.is_whitespace() || (matches!(c, '—' | '–' | '-' | ':' | ';' | ',' | '.') && !is_arrow)
+        });
+        let rest = rest.trim_end_matches(|c: char| c.is_whitespace() || ".;,:—–-✅".contains(c));
+        let last = rest.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let joints = [
+            "and", "AND", "or", "OR", "nor", "then", "also", "plus", "+", "&&", "&",
+        ];
+        let is_joint = joints.contains(&last);
+        let rest = if is_joint {
+            &rest[..rest.len() - last.len()]
+        } else {
+            rest
+        };
+        if rest == text {
+            return text;
+        }
         text = rest;
     }
-    text
 }
 
-fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
-    let start = text.get(..word.len())?;
-    let rest = &text[word.len()..];
-    if !start.eq_ignore_ascii_case(word) {
-        return None;
+/// A text without the parentheses around all of it.
+fn unwrapped(text: &str) -> &str {
+    let inner = text
+        .strip_prefix('(')
+        .and_then(|text| text.strip_suffix(')'));
+    match inner {
+        Some(inner) if !inner.contains(['(', ')']) => inner.trim(),
+        _ => text,
     }
-    let is_sign = !word.ends_with(char::is_alphanumeric);
-    (rest.is_empty() || is_sign || rest.starts_with([' ', ':']))
-        .then(|| rest.trim_start_matches([' ', ':']))
-}
-
-fn starts_with_any(text: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| strip_word(text, word).is_some())
-}
-
-/// `exits 2`, `exit code 2`, `exits with status 2`. Exit 0 is what is judged anyway.
-fn exit_code(clause: &str) -> Option<Expectation> {
-    let clause = strip_word(clause, "returns").unwrap_or(clause);
-    let mut rest = strip_word(clause, "exits").or_else(|| strip_word(clause, "exit"))?;
-    while let Some(shorter) = ["with", "code", "status", "is", "of"]
-        .iter()
-        .find_map(|word| strip_word(rest, word))
-    {
-        rest = shorter;
-    }
-    let (number, _) = number(rest)?;
-    (number != 0).then_some(Expectation::Exits(number))
-}
-
-/// `0 matches`, `no output`, `no matches`: no verb needed.
-fn without_verb(clause: &str, is_set_off: bool) -> Option<Expectation> {
-    if starts_with_any(clause, NOTHING) {
-        return Some(Expectation::NoOutput);
-    }
-    let (count, rest) = match strip_word(clause, "no").or_else(|| strip_word(clause, "zero")) {
-        Some(rest) => (0, rest),
-        None => number(clause)?,
-    };
-    if starts_with_any(rest, MATCHES) {
-        return Some(Expectation::Matches(count));
-    }
-    (is_set_off && rest.is_empty()).then_some(Expectation::Returns(Comparison::Equal, count))
-}
-
-/// `returns 0`, `→ 3`, `should be ≤ 3`, `outputs "ok"`.
-fn behind_verb(clause: &str) -> Option<Expectation> {
-    let rest = VERBS.iter().find_map(|verb| strip_word(clause, verb))?;
-    let rest = without_fillers(rest);
-    let inner = VERBS
-        .iter()
-        .find_map(|verb| strip_word(rest, verb))
-        .unwrap_or(rest);
-    let is_shown = starts_with_any(clause, SHOWN);
-    without_verb(inner, true)
-        .or_else(|| compared(inner, is_shown))
-        .or_else(|| counted(clause, inner))
-        .or_else(|| quoted(inner))
-        .or_else(|| one_word(clause, inner))
-}
-
-/// `>= 5` right behind a command.
-fn compared_by_sign(clause: &str) -> Option<Expectation> {
-    let has_sign = COMPARISONS
-        .iter()
-        .any(|(sign, _)| strip_word(clause, sign).is_some());
-    has_sign.then(|| compared(clause, false))?
-}
-
-/// `prints hello`: one word that is not prose.
-fn one_word(clause: &str, text: &str) -> Option<Expectation> {
-    let is_printed = starts_with_any(clause, &["prints", "outputs"]);
-    let is_word = !text.is_empty() && !text.contains(char::is_whitespace);
-    (is_printed && is_word).then(|| Expectation::Outputs(text.to_owned()))
-}
-
-/// `3`, `>= 3`, `>= 3 sections`. What is merely shown ("shows 3 new tests") counts something
-/// else than what the command prints.
-fn compared(text: &str, is_shown: bool) -> Option<Expectation> {
-    let sign = COMPARISONS
-        .iter()
-        .find_map(|(sign, comparison)| Some((*comparison, strip_word(text, sign)?)));
-    let (comparison, rest) = sign.unwrap_or((Comparison::Equal, text));
-    let (number, unit) = number(rest)?;
-    let is_number = unit.is_empty() || (sign.is_some() && !is_shown);
-    is_number.then_some(Expectation::Returns(comparison, number))
-}
-
-/// `returns 2 files`, `→ 0 errors`: so many lines, or the number that a counter prints.
-fn counted(clause: &str, text: &str) -> Option<Expectation> {
-    let is_explicit = starts_with_any(clause, &["returns", "return", "→", "->", "=>", "equals"]);
-    let (number, _) = number(text)?;
-    is_explicit.then_some(Expectation::Matches(number))
-}
-
-fn quoted(text: &str) -> Option<Expectation> {
-    let inner = text.strip_prefix('"')?.split_once('"')?.0;
-    (!inner.is_empty()).then(|| Expectation::Outputs(inner.to_owned()))
-}
-
-/// A number and what follows it.
-fn number(text: &str) -> Option<(u64, &str)> {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let number = text[..end].parse().ok()?;
-    let rest = &text[end..];
-    (rest.is_empty() || rest.starts_with(' ')).then(|| (number, rest.trim()))
 }

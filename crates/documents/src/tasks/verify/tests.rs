@@ -17,7 +17,7 @@ fn check(field: &str, expected: &[(&str, VerifyForm, &str)]) {
     assert_eq!(found, expected, "{field}");
 }
 
-use VerifyForm::{Always, IfProgram};
+use VerifyForm::{Always, IfFiles, IfProgram, IfTarget};
 
 #[test]
 fn one_span_is_always_run() {
@@ -51,10 +51,7 @@ fn several_spans_are_run_if_they_name_programs() {
         "`make` and `make test` pass",
         &[("make", IfProgram, ""), ("make test", IfProgram, "")],
     );
-    check(
-        "run `make test` in `src/`",
-        &[("make test", IfProgram, ""), ("src/", IfProgram, "")],
-    );
+    check("run `make test` in `src/`", &[("make test", IfProgram, "")]);
 }
 
 #[test]
@@ -65,6 +62,17 @@ fn bare_text_must_look_like_a_command() {
     );
     check("cat a | wc", &[("cat a | wc", IfProgram, "")]);
     check("./check.sh", &[("./check.sh", IfProgram, "")]);
+    for tool in [
+        "npm test",
+        "cargo build",
+        "pytest",
+        "go test",
+        "npm run lint",
+    ] {
+        check(tool, &[(tool, IfProgram, "")]);
+    }
+    check("make test", &[("make test", IfTarget, "")]);
+    check("node check.js", &[("node check.js", IfFiles, "")]);
     check("make test passes with -v", &[]);
     check(
         "git show --stat HEAD",
@@ -74,9 +82,21 @@ fn bare_text_must_look_like_a_command() {
         "grep -q \"returns\" src/a.rs",
         &[("grep -q \"returns\" src/a.rs", IfProgram, "")],
     );
-    check("All commands pass", &[]);
-    check("make test", &[]);
-    check("grep -c x f returns 0", &[]);
+    for prose in [
+        "All commands pass",
+        "grep -c x f returns 0",
+        "make test passes",
+        "test the docs with -v",
+        "find bugs in \"src\" and report them",
+        "panel rate strictly > 65.3%",
+        "{{Command to verify, \"x\"}}",
+        "Check HA logs for \"SOC\" messages",
+        "make",
+        "cargo",
+        "echo",
+    ] {
+        check(prose, &[]);
+    }
 }
 
 #[test]
@@ -86,73 +106,280 @@ fn nothing_can_be_verified_by_hand() {
     check("", &[]);
 }
 
+/// How a command is judged with a text behind it.
+#[track_caller]
+fn check_judged(command: &str, after: &str, judged: &str) {
+    let commands = verify_commands(&format!("`{command}` {after}"));
+    let found = commands.first().map(VerifyCommand::judged_by);
+    assert_eq!(found.as_deref(), Some(judged), "{command} {after}");
+}
+
 #[test]
 fn text_behind_a_span_states_what_is_expected() {
-    for (after, expects) in [
+    for (after, judged) in [
         ("returns 0", "returns 0"),
         ("returns 0.", "returns 0"),
         ("→ 3", "returns 3"),
         ("-> 3", "returns 3"),
+        ("— 0", "returns 0"),
+        ("must return 2", "returns 2"),
+        ("shows 3", "prints 3"),
+        ("outputs 7", "prints 7"),
+        ("should be ≤ 3 (only ours)", "prints <= 3"),
+        ("(should be 5+)", "prints >= 5"),
+        ("shows at least 2", "prints >= 2"),
+        (">= 5", "prints >= 5"),
+        ("≥ 5", "prints >= 5"),
         ("— 0 matches", "0 matches"),
         ("returns 0 matches", "0 matches"),
         ("returns no matches", "0 matches"),
+        ("has no matches", "0 matches"),
+        ("shows 3 files", "3 matches"),
+        ("shows 3 files created", "3 matches"),
+        ("> 5 lines", "> 5 matches"),
+        ("returns 2+ matches", ">= 2 matches"),
+        ("returns 2 locations (lines 18 and 19)", "2 matches"),
+        ("returns results", ">= 1 matches"),
+        ("is not empty", ">= 1 matches"),
         ("(no output)", "no output"),
-        ("produces no output", ""),
+        ("produces no output", "no output"),
         ("returns nothing", "no output"),
+        ("finds nothing", "no output"),
+        ("→ empty", "no output"),
+        ("outputs \"ok then\"", "outputs ok then"),
+        ("outputs hello", "outputs hello"),
+        ("shows 4.2.0", "outputs 4.2.0"),
+        ("returns null", "outputs null"),
+        ("contains `class A:`", "outputs class A:"),
+        ("shows \"APPROVED\" status", "outputs APPROVED"),
+        (
+            "shows no CHANGES_REQUESTED",
+            "does not output CHANGES_REQUESTED",
+        ),
+        (
+            "shows no CHANGES_REQUESTED or PENDING states",
+            "does not output CHANGES_REQUESTED and does not output PENDING",
+        ),
+        ("does not print `Traceback`", "does not output Traceback"),
+        (
+            "outputs 6 matches and no MISSING lines",
+            "6 matches and does not output MISSING",
+        ),
+        ("exits 0 and outputs \"done\"", "exits 0 and outputs done"),
+        ("both return 1.0.0", "exits 0 and each line has 1.0.0"),
+        ("both return results", "exits 0 and >= 2 matches"),
         ("fails", "fails"),
         ("should fail", "fails"),
+        ("must not pass", "fails"),
         ("exits non-zero", "fails"),
+        ("returns non-zero", "fails"),
+        (
+            "with a non-zero exit code",
+            "exit code 0; not checked: with a non-zero exit code",
+        ),
         ("exits 2", "exits 2"),
         ("exits with code 2", "exits 2"),
-        ("returns >= 1 && echo", "returns >= 1"),
-        ("returns >=5 sections", "returns >= 5"),
-        ("should be ≤ 3 (only ours)", "returns <= 3"),
-        ("— 0", "returns 0"),
-        ("outputs \"ok then\"", "outputs ok then"),
-        ("still returns 1626 (baseline)", "returns 1626"),
-        (">= 5", "returns >= 5"),
-        ("returns 0 and that is all", "returns 0"),
-        ("returns 0 — none left", "returns 0"),
-        ("returns 0 errors", "0 matches"),
-        ("→ 0 errors", "0 matches"),
-        ("returns exit code 1", "exits 1"),
         ("exit code is 1", "exits 1"),
-        ("returns non-zero", "fails"),
-        ("has no matches", "0 matches"),
-        ("> 5 lines", "returns > 5"),
-        ("≥ 5", "returns >= 5"),
-        ("finds nothing", "no output"),
-        ("must not pass", "fails"),
-        ("outputs hello", "outputs hello"),
+        ("returns exit code 1", "exits 1"),
     ] {
-        let field = format!("`cmd x` {after}");
-        let commands = verify_commands(&field);
-        let found = commands.first().and_then(|c| c.expects.as_ref());
-        let found = found.map(ToString::to_string).unwrap_or_default();
-        assert_eq!(found, expects, "{after}");
+        check_judged("cmd x", after, judged);
     }
 }
 
 #[test]
-fn prose_behind_a_span_states_nothing_and_exit_0_is_judged() {
+fn a_command_that_counts_is_judged_by_the_number_it_prints() {
+    for (command, after, judged) in [
+        ("grep -c x f", "returns 0", "prints 0"),
+        ("grep -ciE 'x' f", "-> `0`", "prints 0"),
+        ("a | grep --count x", "returns >= 1", "prints >= 1"),
+        ("ls | wc -l", "returns 2", "prints 2"),
+        ("ls | wc -l", "shows ≥ 40 new tests", "prints >= 40"),
+        ("grep -c error log", "→ 0 errors", "prints 0"),
+        ("grep -c x f", "returns non-zero", "prints > 0"),
+        ("wc -l f", "still returns 1626 (baseline)", "prints 1626"),
+        ("wc -l f", "outputs `< 150`", "prints < 150"),
+    ] {
+        check_judged(command, after, judged);
+    }
+}
+
+#[test]
+fn text_that_says_that_it_passes_is_exit_code_0() {
     for after in [
         "exits 0",
+        "exit code 0",
+        "exits 0 (syntax check)",
         "passes",
+        "— passes",
+        "succeeds",
+        "all green (or no CI configured)",
         "shows all green",
-        "shows ≥ 40 new tests in 3 files",
-        "or by hand",
-        "shows line 75",
-        "3",
-        "fails no more",
+        "shows all checks passing",
+        "(all checks pass)",
+    ] {
+        check_judged("cmd x", after, "exit code 0");
+    }
+}
+
+#[test]
+fn text_that_is_not_about_the_result_leaves_nothing_unchecked() {
+    for after in [
+        "or equivalent",
+        "or equivalent (if it exists)",
+        "(syntax check)",
+        "(in `sub/folder`)",
+        "to confirm AC-1",
+        "- type checking",
         "\n2. Run it again",
     ] {
+        check_judged("cmd x", after, "exit code 0");
+    }
+}
+
+/// Each of these once made a check green that had exited with 1, or was dropped without a word.
+#[test]
+fn what_is_not_wholly_understood_demands_exit_code_0_and_is_not_checked() {
+    for after in [
+        "(fails on warnings)",
+        "fails before the change and passes after it",
+        "exits non-zero on failure",
+        "returns 0 errors",
+        "returns 1 on failure",
+        "returns 1 (on failure)",
+        "fails (only on Windows)",
+        "fails, but not always",
+        "fails; then fix it",
+        "fails if the port is taken",
+        "exits 2 when nothing is found",
+        "does not fail",
+        "fails no more",
+        "no longer fails",
+        "should not fail",
+        "shows line 75",
+        "shows usage",
+        "returns no errors",
+        "outputs no errors",
+        "returns a URL",
+        "shows > previous count",
+        "shows lower line number than before",
+        "and manual review",
+        "; new function is importable",
+        "— recorded",
+        "devuelve ≥ 5",
+    ] {
         let commands = verify_commands(&format!("`cmd x` {after}"));
+        let [command] = commands.as_slice() else {
+            panic!("{after}: {commands:?}");
+        };
+        assert_eq!(command.expects, None, "{after}");
+        assert!(command.unchecked.is_some(), "{after}");
+    }
+    for field in [
+        "If `cmd x` fails, fix it",
+        "Fix it if `cmd x` fails",
+        "When `cmd x` fails: stop",
+    ] {
+        let commands = verify_commands(field);
         assert_eq!(
             commands.first().and_then(|c| c.expects.clone()),
             None,
-            "{after}"
+            "{field}"
         );
+        assert!(commands.iter().any(|c| c.unchecked.is_some()), "{field}");
     }
+}
+
+#[test]
+fn a_negation_before_a_command_expects_no_failure_of_it() {
+    for field in [
+        "nothing in `npm test` fails",
+        "Nothing in `./b.sh` fails",
+        "neither `a x` nor `b x` fails",
+        "no `cmd x` fails",
+        "No `cmd x` exits 2",
+        "It isn't so that `cmd x` returns 1",
+    ] {
+        let commands = verify_commands(field);
+        assert!(!commands.is_empty(), "{field}");
+        assert!(commands.iter().all(|c| c.expects.is_none()), "{field}");
+        let last = commands.last().and_then(|c| c.unchecked.as_deref());
+        assert!(last.is_some(), "{field}");
+    }
+    // The negation of another sentence, or in code, is not about this command.
+    for field in [
+        "There is no such flag. `cmd x` fails",
+        "`grep not f` passes and `cmd x` fails",
+    ] {
+        let commands = verify_commands(field);
+        let last = commands.last().and_then(|c| c.expects.clone());
+        assert_eq!(last, Some(regreen_model::Expectation::Fails), "{field}");
+    }
+}
+
+#[test]
+fn what_is_understood_is_judged_though_the_rest_is_not_checked() {
+    for (after, judged) in [
+        (
+            "returns 5, new tests cover both",
+            "exit code 0; not checked: returns 5, new tests cover both",
+        ),
+        (
+            "prints 5. The sums must reconcile",
+            "prints 5; not checked: prints 5. The sums must reconcile",
+        ),
+        (
+            "exits 0, coverage 100%",
+            "exit code 0; not checked: exits 0, coverage 100%",
+        ),
+    ] {
+        check_judged("cmd x", after, judged);
+    }
+}
+
+#[test]
+fn both_goes_for_the_commands_before() {
+    check(
+        "`a x` and `b x` both return 1.0.0",
+        &[
+            ("a x", IfProgram, "outputs 1.0.0"),
+            ("b x", IfProgram, "outputs 1.0.0"),
+        ],
+    );
+    check(
+        "`a x`; `b x`; both non-empty",
+        &[
+            ("a x", IfProgram, ">= 1 matches"),
+            ("b x", IfProgram, ">= 1 matches"),
+        ],
+    );
+}
+
+#[test]
+fn text_behind_a_fence_is_not_checked() {
+    let commands = verify_commands("```sh\nmake\n```\nIt should print 3 lines.");
+    assert_eq!(
+        commands.first().and_then(|c| c.unchecked.as_deref()),
+        Some("It should print 3 lines.")
+    );
+    let commands = verify_commands("All must pass:\n```sh\nmake\n```\nAll must pass.");
+    assert_eq!(commands.first().and_then(|c| c.unchecked.as_deref()), None);
+}
+
+#[test]
+fn a_span_in_a_sentence_about_code_is_not_run() {
+    check("Code handles `[ -z \"$X\" ]` by reading it", &[]);
+    check("The list has a `test` marker", &[]);
+    check("Review the relevant `make test` results", &[]);
+    check(
+        "`cargo test` + a look (`cargo run -p ui`)",
+        &[("cargo test", IfProgram, "")],
+    );
+    check("Run `grep -c it out`", &[("grep -c it out", IfProgram, "")]);
+    check("Run `{{test command}}`", &[]);
+    check(
+        "`a x` returns 3. Check the docs: `b x`",
+        &[("a x", IfProgram, "returns 3"), ("b x", IfProgram, "")],
+    );
 }
 
 #[test]
@@ -170,7 +397,7 @@ fn a_span_can_be_what_the_command_before_it_prints() {
     );
     check(
         "`grep -c a f` -> `3`",
-        &[("grep -c a f", IfProgram, "returns 3")],
+        &[("grep -c a f", IfProgram, "prints 3")],
     );
 }
 
@@ -198,7 +425,7 @@ fn a_command_to_compare_with_is_a_command() {
     );
     check(
         "`wc -l f` outputs `< 150`",
-        &[("wc -l f", IfProgram, "returns < 150")],
+        &[("wc -l f", IfProgram, "prints < 150")],
     );
 }
 
@@ -206,4 +433,23 @@ fn a_command_to_compare_with_is_a_command() {
 fn what_is_not_to_be_run_is_no_command() {
     check("do not run `rm -rf x`", &[]);
     check("`make` is not needed", &[]);
+}
+
+#[test]
+fn a_bare_command_may_name_the_files_of_this_task_and_those_before() {
+    let text = "- [ ] 1.1 a\n  - **Files**: `check.js`, src/b.js\n- [ ] 1.2 b\n  - **Verify**: node check.js\n- [ ] 1.3 c\n  - **Files**: later.js\n";
+    let file = TaskFile::read(text);
+    let forms: Vec<VerifyForm> = file
+        .rows()
+        .flat_map(|row| file.verify_commands(row))
+        .map(|command| command.form)
+        .collect();
+    assert_eq!(forms, [IfProgram]);
+    let file = TaskFile::read(text.replace("node check.js", "node later.js"));
+    let forms: Vec<VerifyForm> = file
+        .rows()
+        .flat_map(|row| file.verify_commands(row))
+        .map(|command| command.form)
+        .collect();
+    assert_eq!(forms, [IfFiles]);
 }

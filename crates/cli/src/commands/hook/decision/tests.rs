@@ -122,13 +122,13 @@ fn kept_going() -> [(&'static str, &'static str, &'static str); 4] {
             r#"{"phase":"execution","taskIndex":6,"totalTasks":6}"#,
             TASKS,
         ),
-        ("the state is no JSON", "{\"phase\":", TASKS),
+        ("the state is not JSON", "{\"phase\":", TASKS),
         ("quick mode", r#"{"phase":"design","quickMode":true}"#, ""),
     ]
 }
 
 #[test]
-fn whoever_goes_on_for_a_hook_already_may_stop() {
+fn an_agent_that_a_hook_has_already_continued_may_stop() {
     for (why, state, tasks) in kept_going() {
         let again = StopContext {
             is_continuation: true,

@@ -1,6 +1,6 @@
 use regreen_model::{Dollars, RunOutcome, Span, visible_line};
 use regreen_reporters::{
-    LineStyle, Status as StatusWord, StatusLine, Tone, headline, kind_and_place,
+    LineStyle, Status as StatusWord, StatusLine, Tone, headline, kind_and_place, short_count,
 };
 
 use super::{AtWork, Current, RunStatus, Status, TaskStatus};
@@ -75,8 +75,9 @@ fn used(run: &RunStatus) -> String {
         format!("{}{}", dollars(cost), of(limit))
     }));
     if spent.tokens() > 0 || budget.tokens.is_some() {
-        let limit = budget.tokens.map(|limit| limit.to_string());
-        parts.push(format!("{}{} tokens", spent.tokens(), of(limit)));
+        let limit = budget.tokens.map(short_count);
+        let tokens = short_count(spent.tokens());
+        parts.push(format!("{tokens}{} tokens", of(limit)));
     }
     let time = budget.time_ms;
     parts.extend(time.map(|limit| format!("{} of {}", span(spent.time_ms), span(limit))));
@@ -95,6 +96,10 @@ fn state(run: &RunStatus) -> (Tone, String) {
         Some(RunOutcome::Limit { .. }) => {
             (Tone::Bad, "limit reached; `regreen run` tries once more")
         }
+        Some(RunOutcome::Regressed { .. }) => (
+            Tone::Bad,
+            "finished tasks no longer pass; `regreen run` does them again",
+        ),
         Some(RunOutcome::NeedsPerson { .. }) => (
             Tone::Question,
             "needs your decision; `regreen run` resumes it",

@@ -1,14 +1,15 @@
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, FailureRecord, Inspection, PersonAnswer, PlanChanges,
-    PromptKind, RepairResult, RunOutcome, TaskFailure, TaskKey, Timestamp, Verdict,
+    AttemptClass, AttemptReport, Event, Failure, FailureRecord, Inspection, PersonAnswer,
+    PlanChanges, PromptKind, Regression, RepairResult, RunOutcome, TaskFailure, TaskKey, Timestamp,
+    Verdict,
 };
 use regreen_reporters::{Status, kind_and_place};
 use regreen_runtime::SpecPaths;
 use regreen_store::{AttemptKey, Run};
+use regreen_workspace::open_file;
 
 use super::changes::Changes;
 use super::page::Page;
@@ -36,6 +37,8 @@ pub(super) struct RunStory<'a> {
     red: Option<String>,
     /// The last line is about an attempt, or a Verify that may end the task.
     is_attempted: bool,
+    /// How its Verify is judged, where exit code 0 isn't all.
+    judged_by: Vec<String>,
 }
 
 impl<'a> RunStory<'a> {
@@ -57,6 +60,7 @@ impl<'a> RunStory<'a> {
             again: false,
             red: None,
             is_attempted: false,
+            judged_by: Vec::new(),
         }
     }
 
@@ -65,7 +69,12 @@ impl<'a> RunStory<'a> {
         let mut is_last = false;
         for (at, event) in events {
             match event {
-                Event::TaskPicked { task } => is_last = self.is_it(&task.task),
+                Event::TaskPicked { task } => {
+                    is_last = self.is_it(&task.task);
+                    if is_last {
+                        self.judged_by = task.judged_by();
+                    }
+                }
                 Event::RunEnded { outcome } if is_last => {
                     page.entry(Status::End, &end_reason(outcome));
                 }
@@ -105,7 +114,15 @@ impl<'a> RunStory<'a> {
                 attempt,
                 report,
                 ..
-            } => self.tell_mention(task, *attempt, &report.plan, page),
+            } => {
+                let when = format!("in attempt {attempt} of {}", task.id);
+                self.tell_mention(&when, &report.plan, page);
+            }
+            Event::PlanReviewed { task, changes } => {
+                let of = task.as_ref().map(|task| format!(" of {}", task.id));
+                let when = format!("during checks{}", of.unwrap_or_default());
+                self.tell_mention(&when, changes, page);
+            }
             Event::ClaimsJudged {
                 task,
                 kept,
@@ -121,7 +138,8 @@ impl<'a> RunStory<'a> {
             Event::VerifyEnded { verdict, .. } => self.tell_verdict(verdict, page),
             Event::TaskFailed { failure, .. } => self.tell_failure(failure, page),
             Event::FixInserted { fix, .. } => {
-                page.entry(Status::Fix, &format!("{fix} added: `regreen why {fix}`"));
+                let why = self.in_spec(format!("regreen why {fix}"));
+                page.entry(Status::Fix, &format!("{fix} added: `{why}`"));
             }
             Event::RepairInspected { inspection, .. } => tell_inspection(inspection, page),
             Event::RepairStarted {
@@ -179,6 +197,10 @@ impl<'a> RunStory<'a> {
                 }
             }
             Event::TaskSkipped { .. } => page.entry(Status::Skip, ""),
+            Event::FinalCheckEnded { regressed, .. } => {
+                let own = regressed.iter().filter(|one| self.is_it(&one.task));
+                own.for_each(|regression| tell_regression(regression, page));
+            }
             Event::TaskGone { .. } => {
                 page.entry(Status::Skip, "removed or ticked by someone else");
             }
@@ -239,10 +261,15 @@ impl<'a> RunStory<'a> {
         if let Some(line) = self.asked.which.line {
             way.push_str(&format!(" --line {line}"));
         }
-        if let Some(spec) = &self.asked.which.spec {
-            way.push_str(&format!(" --spec {spec}"));
+        self.in_spec(way)
+    }
+
+    /// Names the spec in a command, if the question did.
+    fn in_spec(&self, command: String) -> String {
+        match &self.asked.which.spec {
+            Some(spec) => format!("{command} --spec {spec}"),
+            None => command,
         }
-        way
     }
 
     fn tell_plan(plan: &PlanChanges, page: &mut Page) {
@@ -262,11 +289,11 @@ impl<'a> RunStory<'a> {
     }
 
     /// What the agent did to this task while it worked on another.
-    fn tell_mention(&self, task: &TaskKey, number: u32, plan: &PlanChanges, page: &mut Page) {
+    fn tell_mention(&self, when: &str, plan: &PlanChanges, page: &mut Page) {
         let claims = plan.claims.iter().map(|claim| &claim.task);
         let is_named =
             |mut keys: Box<dyn Iterator<Item = &TaskKey> + '_>| keys.any(|key| self.is_it(key));
-        let deeds = [
+        let findings = [
             (is_named(Box::new(claims)), "ticked by the agent"),
             (is_named(Box::new(plan.added.iter())), "added by the agent"),
             (
@@ -278,12 +305,16 @@ impl<'a> RunStory<'a> {
                 "removed by the agent and put back",
             ),
             (
+                is_named(Box::new(plan.reverted.iter())),
+                "changed by the agent, and the change reverted,",
+            ),
+            (
                 is_named(Box::new(plan.skipped.iter())),
                 "removed again by the agent, so skipped,",
             ),
         ];
-        for (_, deed) in deeds.iter().filter(|(is_so, _)| *is_so) {
-            let text = format!("{deed} in attempt {number} of {}", task.id);
+        for (_, finding) in findings.iter().filter(|(is_so, _)| *is_so) {
+            let text = format!("{finding} {when}");
             page.entry(Status::Plan, &text);
         }
     }
@@ -304,9 +335,18 @@ impl<'a> RunStory<'a> {
     }
 
     fn tell_verdict(&mut self, verdict: &Verdict, page: &mut Page) {
+        if *verdict == Verdict::Green {
+            page.detail(if self.again {
+                "Verify passed the second time: flaky"
+            } else {
+                "Verify passed"
+            });
+            for judged in &self.judged_by {
+                page.detail(&format!("judged by: {judged}"));
+            }
+        }
         match verdict {
-            Verdict::Green if self.again => page.detail("Verify passed the second time: flaky"),
-            Verdict::Green => page.detail("Verify passed"),
+            Verdict::Green => {}
             Verdict::Unverified => page.detail("no Verify to run"),
             Verdict::Red { error } if self.red.as_ref() == Some(error) => {
                 page.detail("Verify failed again");
@@ -337,10 +377,7 @@ impl<'a> RunStory<'a> {
         if let Some(kind) = kind_and_place(failure) {
             page.detail(&kind);
         }
-        let actions = failure
-            .told()
-            .map(|found| found.suggested_actions.as_slice());
-        for action in actions.unwrap_or_default() {
+        for action in failure.told().map(Failure::advice).unwrap_or_default() {
             page.detail(&format!("may help: {action}"));
         }
         let fix = failure.attempted_fix.as_str();
@@ -364,6 +401,15 @@ fn tell_inspection(inspection: &Inspection, page: &mut Page) {
     }
 }
 
+fn tell_regression(regression: &Regression, page: &mut Page) {
+    page.entry(Status::Retry, "no longer passed at the end of the run");
+    page.detail(&format!("check: {}", regression.check));
+    if !regression.since.is_empty() {
+        let since: Vec<String> = regression.since.iter().map(name).collect();
+        page.detail(&format!("ran since it passed: {}", since.join("; ")));
+    }
+}
+
 /// What follows from an answer is told with the choice.
 fn tell_answer(answer: &PersonAnswer, page: &mut Page) {
     match answer {
@@ -383,21 +429,27 @@ fn tell_answer(answer: &PersonAnswer, page: &mut Page) {
 pub(super) fn concerns(plan: &Plan, selected: &SelectedTask, event: &Event) -> bool {
     let is_it = |key: &TaskKey| plan.is(selected, key);
     let is_named = match event {
-        Event::AttemptEnded { report, .. } => {
-            let plan = &report.plan;
-            let claims = plan.claims.iter().map(|claim| &claim.task);
-            let rows = [&plan.added, &plan.edited, &plan.put_back, &plan.skipped];
-            claims.chain(rows.into_iter().flatten()).any(is_it)
-        }
+        Event::AttemptEnded { report, .. } => named_in(&report.plan).any(is_it),
+        Event::PlanReviewed { changes, .. } => named_in(changes).any(is_it),
         Event::ClaimsJudged {
             kept, taken_back, ..
         } => kept.iter().chain(taken_back).any(is_it),
         Event::PlanModified { added: named, .. } | Event::FixesSuperseded { fixes: named, .. } => {
             named.iter().any(is_it)
         }
+        Event::FinalCheckEnded { regressed, .. } => {
+            regressed.iter().map(|one| &one.task).any(is_it)
+        }
         _ => false,
     };
     is_named || crate::history::task_of(event).is_some_and(is_it)
+}
+
+fn named_in(plan: &PlanChanges) -> impl Iterator<Item = &TaskKey> {
+    let claims = plan.claims.iter().map(|claim| &claim.task);
+    let (changed, removed) = (plan.edited.iter(), plan.put_back.iter());
+    let changed = changed.chain(&plan.added).chain(&plan.reverted);
+    claims.chain(changed).chain(removed).chain(&plan.skipped)
 }
 
 /// The agent as the run was begun with it.
@@ -450,7 +502,7 @@ fn end_reason(outcome: &RunOutcome) -> String {
         RunOutcome::AllGreen => "all tasks done",
         RunOutcome::OnlyDone => "the requested task is done",
         RunOutcome::Skipped => "open tasks were skipped",
-        RunOutcome::Limit { message } => message,
+        RunOutcome::Limit { message } | RunOutcome::Regressed { message } => message,
         RunOutcome::NeedsPerson { why }
         | RunOutcome::TryLater { why }
         | RunOutcome::SetUp { why } => why,
@@ -464,7 +516,7 @@ fn moment(at: Timestamp) -> String {
 }
 
 fn end_of_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = open_file(path)?;
     let start = file.metadata()?.len().saturating_sub(END_OF_LOG);
     file.seek(SeekFrom::Start(start))?;
     let mut end = Vec::new();

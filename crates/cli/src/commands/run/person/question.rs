@@ -1,6 +1,6 @@
 //! The question to a person, and how an answer is read.
 
-use regreen_model::{AnswerKind, TaskFailure, visible_line};
+use regreen_model::{AnswerKind, Failure, TaskFailure, visible_line};
 use regreen_reporters::{LineStyle, Status, StatusLine, headline, kind_and_place};
 use regreen_runtime::PersonQuestion;
 
@@ -57,11 +57,12 @@ impl QuestionText<'_> {
         if let Some(failure) = &question.failure {
             facts.extend(kind_and_place(failure).map(|kind| ("", kind)));
             facts.push(("", headline(failure)));
-            let actions = failure
-                .told()
-                .map(|found| found.suggested_actions.as_slice());
-            let actions = actions.unwrap_or_default().iter();
-            facts.extend(actions.map(|action| ("may help", action.clone())));
+            let advice = failure.told().map(Failure::advice).unwrap_or_default();
+            facts.extend(
+                advice
+                    .iter()
+                    .map(|action| ("may help", (*action).to_owned())),
+            );
             if failure.attempted_fix != TaskFailure::NO_ATTEMPTED_FIX {
                 facts.push(("tried", failure.attempted_fix.clone()));
             }

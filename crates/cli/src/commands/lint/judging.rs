@@ -1,0 +1,110 @@
+//! How the Verify of each task is judged, where that is not plain to see.
+
+use regreen_documents::{RowId, TaskFile, always_passes};
+use regreen_model::{Task, VerifyCommand};
+use regreen_reporters::StatusLine;
+
+use super::counted;
+use super::finding::Finding;
+use crate::output;
+
+/// Checks that can't fail, and statements that can't be checked.
+pub fn findings(
+    file: &TaskFile,
+    open: &[&(RowId, Task)],
+    can_run: impl Fn(&VerifyCommand) -> bool,
+) -> Vec<Finding> {
+    let mut judged: Vec<(usize, VerifyCommand)> = Vec::new();
+    for (row, task) in open {
+        let commands = file.verify_commands(*row).into_iter();
+        judged.extend(
+            commands
+                .filter(&can_run)
+                .map(|command| (task.line, command)),
+        );
+    }
+    [unfailing(&judged), unchecked(&judged)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// One line for each open task whose Verify is judged by something else than exit code 0.
+pub fn lines(file: &TaskFile, can_run: impl Fn(&VerifyCommand) -> bool) -> Vec<StatusLine> {
+    let mut lines = Vec::new();
+    for row in file.rows().filter(|row| !file.is_done(*row)) {
+        let Some(key) = file.key(row) else { continue };
+        let commands = file.verify_commands(row).into_iter().filter(&can_run);
+        for expected in commands.filter_map(|command| command.expects) {
+            let text = format!("{} judged by: {expected}", key.id);
+            lines.push(StatusLine::labelled(
+                "VERIFY",
+                output::printable_line(&text),
+            ));
+        }
+    }
+    lines
+}
+
+fn places(
+    judged: &[(usize, VerifyCommand)],
+    tell: impl Fn(&VerifyCommand) -> Option<String>,
+) -> Vec<(usize, String)> {
+    let told = judged
+        .iter()
+        .filter_map(|(line, command)| Some((*line, tell(command)?)));
+    told.collect()
+}
+
+fn unfailing(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
+    let places = places(judged, |command| {
+        let why = match command.expects {
+            None => always_passes(&command.command)?,
+            // What it prints can be wrong, however it ends.
+            Some(_) => return None,
+        };
+        Some(format!("always passes: {}", first_line(why)))
+    });
+    finding(
+        places,
+        [
+            "can't fail: its task would pass whatever happens",
+            "can't fail: their tasks would pass whatever happens",
+        ],
+        "end it with what decides (grep -q, test, the tests themselves), without || true, ; echo or a print for both cases",
+    )
+}
+
+fn unchecked(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
+    let places = places(judged, |command| {
+        let stated = command.unchecked.as_deref()?;
+        Some(format!("not checked: {}", first_line(stated)))
+    });
+    finding(
+        places,
+        [
+            "says something that regreen can't check: its task would count as unverified",
+            "say something that regreen can't check: their tasks would count as unverified",
+        ],
+        "make the command decide (… | grep -q 'x'), or say it as in docs/task-files.md: returns 3, no output, shows \"x\", fails",
+    )
+}
+
+/// What is wrong is said in two ways: of one command, and of several.
+fn finding(
+    places: Vec<(usize, String)>,
+    [of_one, of_several]: [&str; 2],
+    help: &str,
+) -> Option<Finding> {
+    let count = places.len();
+    let wrong = if count == 1 { of_one } else { of_several };
+    (count > 0).then(|| Finding {
+        message: format!("{} {wrong}", counted(count, "Verify command")),
+        help: Some(help.to_owned()),
+        places,
+    })
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

@@ -1,0 +1,135 @@
+//! Runs whose journal loses its end: nothing that was done is lost without being named.
+
+use std::fs;
+use std::path::PathBuf;
+
+use regreen_documents::TaskFile;
+
+use crate::kill_point::{KillPoint, Moment, Rng};
+use crate::project::{Case, Finished, Kind, PlanKind, Project};
+
+/// What happens to the database.
+#[derive(Clone, Copy, Debug)]
+enum Damage {
+    /// The end of the write-ahead log is missing.
+    CutLog,
+    NoLog,
+    Emptied,
+    Deleted,
+}
+
+const DAMAGES: [Damage; 4] = [
+    Damage::CutLog,
+    Damage::NoLog,
+    Damage::Emptied,
+    Damage::Deleted,
+];
+
+/// Kills a run, damages its journal and runs to the end, once for each number.
+pub(crate) fn sweep(runs: u64, seed: u64) -> Vec<String> {
+    let mut rng = Rng::new(seed);
+    let mut complaints = Vec::new();
+    for n in 0..runs {
+        let damage = DAMAGES[usize::try_from(n % 4).unwrap()];
+        complaints.extend(damage_one(damage, &mut rng));
+    }
+    complaints
+}
+
+fn damage_one(damage: Damage, rng: &mut Rng) -> Vec<String> {
+    let case = Case {
+        work: PlanKind::Twenty,
+        kind: Kind::Git,
+    };
+    let project = Project::new(case);
+    let words = ["ended", "verifying", "committing"];
+    let word = words[usize::try_from(rng.below(3)).unwrap()];
+    let point = KillPoint {
+        at: Moment::Noted(word, 2 + usize::try_from(rng.below(8)).unwrap()),
+        delay: std::time::Duration::from_millis(rng.below(60)),
+        hurry: false,
+    };
+    let run = project.start(&[]);
+    crate::kill(&project, run, point);
+    std::thread::sleep(crate::AFTERLIFE);
+    inflict(&project, damage, rng);
+    let mut said = String::new();
+    let mut finished = project.start(&[]).finish();
+    said.push_str(&words_of(&finished));
+    if finished.status.code() == Some(78) && said.contains("regreen.db") {
+        // It was named; people delete it then.
+        inflict(&project, Damage::Deleted, rng);
+        finished = project.start(&[]).finish();
+        said.push_str(&words_of(&finished));
+    }
+    let at = format!("{damage:?}, {point}");
+    if finished.status.code() != Some(0) {
+        return vec![format!("{at}: {:?}\n{said}", finished.status.code())];
+    }
+    let found = losses(&project, &said);
+    let complaint = |what| format!("{at}: {what}\n{said}");
+    found.into_iter().map(complaint).collect()
+}
+
+fn words_of(finished: &Finished) -> String {
+    format!("{}{}", finished.stdout, finished.stderr)
+}
+
+fn inflict(project: &Project, damage: Damage, rng: &mut Rng) {
+    let database = project.path(".regreen/regreen.db");
+    let log = PathBuf::from(format!("{}-wal", database.display()));
+    let shared = PathBuf::from(format!("{}-shm", database.display()));
+    let remove = |path: &PathBuf| drop(fs::remove_file(path));
+    remove(&shared);
+    match damage {
+        Damage::CutLog => {
+            if let Ok(bytes) = fs::read(&log) {
+                let len = usize::try_from(rng.below(bytes.len() as u64)).unwrap();
+                fs::write(&log, &bytes[..len]).unwrap();
+            }
+        }
+        Damage::NoLog => remove(&log),
+        Damage::Emptied => {
+            remove(&log);
+            fs::write(&database, "").unwrap();
+        }
+        Damage::Deleted => {
+            remove(&log);
+            remove(&database);
+        }
+    }
+}
+
+/// Tasks without a line in the progress file, and tasks without their commit, that were not named.
+fn losses(project: &Project, said: &str) -> Vec<String> {
+    let read = |path: &str| fs::read_to_string(project.path(path)).unwrap_or_default();
+    let progress = read("specs/k/.progress.md");
+    let subjects = project.git(&["log", "--format=%s"]);
+    let mut losses = Vec::new();
+    for task in TaskFile::read(read("specs/k/tasks.md")).tasks() {
+        let id = task.id.as_ref().unwrap().to_string();
+        let is_named = said.contains(&format!("task {id} is ticked"));
+        let lines = progress
+            .lines()
+            .filter(|line| line.starts_with(&format!("- [x] {id} ")))
+            .count();
+        if !task.done {
+            losses.push(format!("{id} is open"));
+        }
+        if lines > 1 || (lines == 0 && !is_named) {
+            losses.push(format!("{id} is recorded {lines} times:\n{progress}"));
+        }
+        let Some(commit) = task.fields.commit.as_deref() else {
+            continue;
+        };
+        let commit = commit.trim_matches('`');
+        let made = subjects
+            .lines()
+            .filter(|subject| *subject == commit)
+            .count();
+        if made > 1 || (made == 0 && !is_named) {
+            losses.push(format!("`{commit}` was made {made} times:\n{subjects}"));
+        }
+    }
+    losses
+}

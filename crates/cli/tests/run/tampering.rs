@@ -1,0 +1,196 @@
+//! Agents that change what git does not show: what weakens a check fails the attempt, what a tool sets
+//! up in the ordinary way is listed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use regreen_test_support::Workspace;
+
+const PLAN: &str = "- [ ] 1.1 Write it
+  - **Verify**: `test -f out`
+  - **Commit**: `feat: it`
+";
+
+/// A repository with a hook that lints, a package, a Python environment, and what belongs to them.
+fn project(attack: &str) -> Workspace {
+    let workspace = Workspace::with_tasks(PLAN)
+        .file(
+            ".gitignore",
+            "node_modules/\n.venv/\nvendor/\n*.local.py\npytest.py\ncoverage/\n",
+        )
+        .file("node_modules/jest/index.js", "test()\n")
+        .file("node_modules/.package-lock.json", "{}\n")
+        .file("vendor/acme/a.php", "1\n")
+        .file("vendor/autoload.php", "1\n")
+        .file("vendor/composer/installed.json", "{}\n")
+        .file(".venv/pyvenv.cfg", "home = /usr/bin\n")
+        .file(".venv/bin/pytest", "#!/bin/sh\n")
+        .file(
+            ".venv/lib/python3/site-packages/requests/__init__.py",
+            "1\n",
+        )
+        .file(
+            ".venv/lib/python3/site-packages/requests-2.dist-info/RECORD",
+            "requests\n",
+        )
+        .git_repository()
+        .agent(&format!("*) echo it >out\n{attack}\necho TASK_COMPLETE ;;"));
+    let hook = workspace.path(".git/hooks/pre-commit");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, "#!/bin/sh\ntest -f out\n").unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    workspace
+}
+
+#[test]
+fn an_attempt_that_weakens_a_check_fails_and_so_does_the_next_until_it_is_restored() {
+    for (attack, said) in [
+        (
+            "rm .git/hooks/pre-commit",
+            "the hook pre-commit was removed",
+        ),
+        (
+            "rm .git/hooks/pre-commit; find .regreen -name surroundings.json -delete",
+            "the hook pre-commit was removed",
+        ),
+        (
+            ": >.git/hooks/pre-commit",
+            "the hook pre-commit no longer does",
+        ),
+        (
+            "printf '#!/bin/sh\\nexit 0\\n' >.git/hooks/pre-commit",
+            "the hook pre-commit no longer does",
+        ),
+        (
+            "chmod a-x .git/hooks/pre-commit",
+            "the hook pre-commit no longer does",
+        ),
+        (
+            "git config core.hooksPath /dev/null",
+            "git takes hooks from /dev/null now",
+        ),
+        (
+            "echo helper.py >>.git/info/exclude; echo 1 >helper.py",
+            "git's own exclude file hides helper.py",
+        ),
+        (
+            "git config core.excludesFile .git/x; echo 'helper.*' >.git/x; echo 1 >helper.py",
+            "git's own exclude file hides helper.py",
+        ),
+        ("echo 'print(1)' >pytest.py", "pytest.py is ignored by git"),
+        (
+            "mkdir coverage; echo 1 >coverage/__init__.py",
+            "coverage/ is ignored by git",
+        ),
+        (
+            "echo 'pass()' >node_modules/jest/index.js",
+            "node_modules/jest was changed, not by an installer",
+        ),
+        (
+            "echo 2 >vendor/acme/a.php",
+            "vendor/acme was changed, not by an installer",
+        ),
+        (
+            "echo 'exit 0' >.venv/bin/pytest",
+            ".venv/bin/pytest was changed, not by an installer",
+        ),
+        (
+            "echo 2 >.venv/lib/python3/site-packages/requests/__init__.py",
+            "site-packages/requests was changed, not by an installer",
+        ),
+        (
+            "echo 'import os' >.venv/lib/python3/site-packages/sitecustomize.py",
+            "site-packages/sitecustomize.py is new, not by an installer",
+        ),
+    ] {
+        // Only the first attempt does it: the second finds it done.
+        let once = format!("[ -e .regreen/once ] || {{ touch .regreen/once; {attack}; }}");
+        let workspace = project(&once);
+        let told = workspace.run_as_text(&["--max-task-iterations=2"]);
+        assert_eq!(told.code, Some(1), "{attack}: {}", told.stdout);
+        let times = told.stdout.matches("weakened a check").count();
+        assert!(times >= 2, "{attack}: {}", told.stdout);
+        assert!(told.stdout.contains(said), "{attack}: {}", told.stdout);
+        let log = workspace.git(&["log", "--format=%s"]);
+        assert_eq!(log, "before\n", "{attack}");
+    }
+}
+
+#[test]
+fn an_agent_that_restores_the_check_goes_on() {
+    let workspace = project(
+        "case $REGREEN_ATTEMPT in
+         1) mv .git/hooks/pre-commit .git/aside ;;
+         *) mv .git/aside .git/hooks/pre-commit ;;
+         esac",
+    );
+    let told = workspace.run_as_text(&[]);
+    assert_eq!(told.code, Some(0), "{}", told.stdout);
+    assert!(told.stdout.contains("weakened a check"), "{}", told.stdout);
+}
+
+#[test]
+fn what_a_tool_sets_up_is_only_listed() {
+    for (setup, said) in [
+        (
+            "git config user.name Ann",
+            "git's setting user.name was changed",
+        ),
+        (
+            "git remote add origin https://ann:hunter2-token@example.org/x.git",
+            "git's setting remote.origin.url is new",
+        ),
+        (
+            "mkdir -p .husky/_ && echo '*' >.husky/_/.gitignore && cp .git/hooks/pre-commit .husky/_ \
+             && git config core.hooksPath .husky/_",
+            "git's setting core.hookspath is new",
+        ),
+        (
+            "echo 2 >node_modules/jest/index.js; echo '{ }' >node_modules/.package-lock.json",
+            "node_modules: packages were installed",
+        ),
+        (
+            "echo 2 >vendor/acme/a.php; echo '{ }' >vendor/composer/installed.json",
+            "vendor: packages were installed",
+        ),
+        (
+            "echo 2 >vendor/autoload.php",
+            "vendor/autoload.php was changed",
+        ),
+        (
+            "echo notes.md >>.git/info/exclude; echo 1 >notes.md",
+            ".git/info/exclude was changed",
+        ),
+    ] {
+        let workspace = project(setup);
+        let told = workspace.run_as_text(&[]);
+        assert_eq!(told.code, Some(0), "{setup}: {}", told.stdout);
+        assert!(told.stdout.contains(said), "{setup}: {}", told.stdout);
+        let shows_secret = told.stdout.contains("hunter2");
+        assert!(!shows_secret, "{setup}: {}", told.stdout);
+    }
+}
+
+#[test]
+fn what_git_shows_is_not_listed() {
+    let workspace = project("mkdir -p tests && echo 1 >tests/conftest.py && echo x >>.gitignore");
+    let told = workspace.run_as_text(&[]);
+    assert_eq!(told.code, Some(0), "{}", told.stdout);
+    assert!(!told.stdout.contains("not shown by git"), "{}", told.stdout);
+}
+
+#[test]
+fn what_tools_leave_behind_is_not_listed() {
+    for ordinary in [
+        "mkdir coverage && echo '<html>' >coverage/index.html",
+        "echo 1 >scratch.py",
+    ] {
+        let workspace = project(ordinary);
+        fs::create_dir_all(workspace.path(".git/info")).unwrap();
+        fs::write(workspace.path(".git/info/exclude"), "scratch.*\n").unwrap();
+        let told = workspace.run_as_text(&[]);
+        assert_eq!(told.code, Some(0), "{ordinary}: {}", told.stdout);
+        let listed = told.stdout.contains("not shown by git");
+        assert!(!listed, "{ordinary}: {}", told.stdout);
+    }
+}

@@ -1,0 +1,350 @@
+//! The text that runs: what its author wrote, with a check behind each line and each pipeline
+//! whose end tells nothing.
+//!
+//! Lines keep their numbers, so that what the shell says about one of them stays true.
+
+use super::{Body, Joint, List, PASSING_ON, Pipeline, SEARCHING, Simple, Stage, Statement, read};
+
+/// What the shell can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shell {
+    /// Knows the status of every stage of a pipeline.
+    Bash,
+    /// Knows the last one only.
+    Posix,
+}
+
+/// Ends the script if the line above failed. The second argument is another status that is fine.
+const LINE: &str = r#"__regreen_line() { __regreen_status=$?; [ "$__regreen_status" = 0 ] || [ "$__regreen_status" = "${2:-0}" ] || { echo "line $1 of Verify ended with exit code $__regreen_status" >&2; exit "$__regreen_status"; }; return "$__regreen_status"; }; "#;
+
+/// Returns the last status, else the first that is neither 0 nor the end by a closed pipe.
+const STAGES: &str = r#"__regreen_stages() { local status last=0; for status; do last=$status; done; [ "$last" = 0 ] || return "$last"; for status; do [ "$status" = 0 ] || [ "$status" = 141 ] || return "$status"; done; }; "#;
+
+/// Returns the script that judges every line of a text, and every stage of a pipeline whose last
+/// stage only passes text on. One command without such a pipeline stays as it is.
+#[must_use]
+pub fn guarded(text: &str, shell: Shell) -> String {
+    let Some(list) = read(text) else {
+        // At least a line that fails by itself ends it.
+        let is_one_line = text.trim().lines().count() < 2;
+        return if is_one_line {
+            text.to_owned()
+        } else {
+            format!("set -e; {text}")
+        };
+    };
+    let mut guard = Guard {
+        text,
+        // An author who asks for the status of each stage judges them.
+        sees_stages: shell == Shell::Bash
+            && !text.contains("PIPESTATUS")
+            && !text.contains("pipefail"),
+        edits: Vec::new(),
+    };
+    guard.lines(&list, true);
+    guard.pipelines_in(&list);
+    guard.applied()
+}
+
+struct Guard<'t> {
+    text: &'t str,
+    sees_stages: bool,
+    edits: Vec<(usize, String)>,
+}
+
+impl Guard<'_> {
+    fn applied(mut self) -> String {
+        let uses = |name: &str| self.edits.iter().any(|(_, edit)| edit.contains(name));
+        let mut script = String::new();
+        for (name, function) in [("__regreen_line", LINE), ("__regreen_stages", STAGES)] {
+            if uses(name) {
+                script.push_str(function);
+            }
+        }
+        // Sorting is stable: at one place, what was added first comes first.
+        self.edits.sort_by_key(|(at, _)| *at);
+        let mut from = 0;
+        for (at, edit) in &self.edits {
+            script.push_str(&self.text[from..*at]);
+            script.push_str(edit);
+            from = *at;
+        }
+        script.push_str(&self.text[from..]);
+        script
+    }
+
+    /// Judges each line by the status that it leaves for the next.
+    fn lines(&mut self, list: &List, judges_lists: bool) {
+        for (at, statement) in list.statements.iter().enumerate() {
+            self.lines_within(statement);
+            let Some(next) = list.statements.get(at + 1) else {
+                break;
+            };
+            if next.is_on_new_line && is_judged(statement, judges_lists) && !asks_status(next) {
+                self.check(statement, next.range.start);
+            }
+        }
+    }
+
+    fn check(&mut self, statement: &Statement, at: usize) {
+        let before = &self.text[..statement.range.start];
+        let line = before.matches('\n').count() + 1;
+        let or_1 = if may_find_nothing(statement) {
+            " 1"
+        } else {
+            ""
+        };
+        self.edits
+            .push((at, format!("__regreen_line {line}{or_1}; ")));
+    }
+
+    /// The lines of a group are lines of the script. In a loop or a branch, `a && break` and the
+    /// like are its author's way to decide.
+    fn lines_within(&mut self, statement: &Statement) {
+        let [(_, pipeline)] = statement.pipelines.as_slice() else {
+            return;
+        };
+        let ([stage], false) = (pipeline.stages.as_slice(), pipeline.is_negated) else {
+            return;
+        };
+        match stage {
+            Stage::Group(list) => self.lines(list, true),
+            Stage::Control {
+                bodies, is_loop, ..
+            } => {
+                for body in bodies {
+                    self.lines(&body.list, false);
+                    if *is_loop {
+                        self.last_line(body);
+                    }
+                }
+            }
+            Stage::Simple(_) | Stage::Function(_) | Stage::Arithmetic | Stage::Test => {}
+        }
+    }
+
+    /// A loop ends with the status of its last round: the others have to be judged before.
+    fn last_line(&mut self, body: &Body) {
+        let Some(last) = body.list.statements.last() else {
+            return;
+        };
+        let has_own_line =
+            last.is_on_new_line && self.text[last.range.end..body.end].contains('\n');
+        if has_own_line && is_judged(last, false) {
+            self.check(last, body.end);
+        }
+    }
+
+    fn pipelines_in(&mut self, list: &List) {
+        if !self.sees_stages {
+            return;
+        }
+        for statement in &list.statements {
+            for (_, pipeline) in &statement.pipelines {
+                if passes_on(pipeline) {
+                    self.edits.push((pipeline.range.start, "{ ".to_owned()));
+                }
+                for stage in &pipeline.stages {
+                    self.pipelines_of(stage);
+                }
+                if passes_on(pipeline) {
+                    let check = "; __regreen_stages \"${PIPESTATUS[@]}\"; }";
+                    self.edits.push((pipeline.range.end, check.to_owned()));
+                }
+            }
+        }
+    }
+
+    fn pipelines_of(&mut self, stage: &Stage) {
+        match stage {
+            Stage::Group(list) => self.pipelines_in(list),
+            Stage::Control {
+                conditions, bodies, ..
+            } => {
+                for list in conditions {
+                    self.pipelines_in(list);
+                }
+                for body in bodies {
+                    self.pipelines_in(&body.list);
+                }
+            }
+            Stage::Function(body) => self.pipelines_of(body),
+            Stage::Simple(_) | Stage::Arithmetic | Stage::Test => {}
+        }
+    }
+}
+
+pub(super) fn passes_on(pipeline: &Pipeline) -> bool {
+    match pipeline.stages.as_slice() {
+        [_, .., Stage::Simple(last)] => last.is_one_of(PASSING_ON),
+        _ => false,
+    }
+}
+
+fn only_stage(statement: &Statement) -> Option<&Stage> {
+    match statement.pipelines.as_slice() {
+        [(_, pipeline)] if pipeline.stages.len() == 1 => pipeline.stages.first(),
+        _ => None,
+    }
+}
+
+/// The status of `((n++))` and `let` is a number, not a success.
+fn is_judged(statement: &Statement, judges_lists: bool) -> bool {
+    let is_number = match only_stage(statement) {
+        Some(Stage::Arithmetic) => true,
+        Some(Stage::Simple(simple)) => simple.program() == "let",
+        _ => false,
+    };
+    !is_number && (judges_lists || statement.pipelines.len() == 1)
+}
+
+/// `found=$(grep x file)`: the next lines look at what was found.
+fn may_find_nothing(statement: &Statement) -> bool {
+    let Some(Stage::Simple(simple)) = only_stage(statement) else {
+        return false;
+    };
+    let substituted = simple
+        .words
+        .last()
+        .and_then(|word| word.substituted.as_deref());
+    simple.argv().is_empty() && substituted.is_some_and(|program| SEARCHING.contains(&program))
+}
+
+/// `test $? -eq 2` judges the line above, if nothing in turn excuses it.
+fn asks_status(next: &Statement) -> bool {
+    let is_test = |simple: &Simple| {
+        let asks = simple
+            .words
+            .iter()
+            .any(|word| word.text.trim_matches('"') == "$?");
+        simple.is_one_of(&["test", "["]) && asks
+    };
+    let first = next
+        .pipelines
+        .first()
+        .and_then(|(_, first)| first.stages.first());
+    let has_or = next.pipelines.iter().any(|(joint, _)| *joint == Joint::Or);
+    !has_or && matches!(first, Some(Stage::Simple(simple)) if is_test(simple))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text that is run, without the functions in front of it.
+    fn run_as(text: &str) -> String {
+        guarded(text, Shell::Bash)
+            .replace(LINE, "")
+            .replace(STAGES, "")
+    }
+
+    #[test]
+    fn one_command_runs_as_it_is_written() {
+        for text in [
+            "make test",
+            "make && make test || exit 1",
+            "make | grep -q FAIL",
+            "! grep -rn x src | wc -l",
+            "x=$(make | tail -1) && test \"$x\"",
+            "diff <(a | head -1) <(b | head -1)",
+            "for f in a b; do grep -q x $f; done",
+            "set -o pipefail; make | tail -5",
+            "a | tail; test ${PIPESTATUS[0]} -eq 0",
+            "cat <<'E'\na | tail\nb\nE",
+            "check() {\n  a\n  b\n}",
+            "make \\\n  test",
+            "make &&\n# why\nmake test",
+            "",
+        ] {
+            assert_eq!(run_as(text), text);
+        }
+    }
+
+    #[test]
+    fn a_line_is_judged_before_the_next_one_runs() {
+        for (text, run) in [
+            ("a\nb", "a\n__regreen_line 1; b"),
+            ("a; b\n\n# c\nd", "a; b\n\n# c\n__regreen_line 1; d"),
+            ("cat <<E\nx\nE\nb", "cat <<E\nx\nE\n__regreen_line 1; b"),
+            ("x=$(grep a b)\nc", "x=$(grep a b)\n__regreen_line 1 1; c"),
+            ("x=$(make)\nc", "x=$(make)\n__regreen_line 1; c"),
+            ("((n++))\nb", "((n++))\nb"),
+            ("a\ntest $? -eq 2", "a\ntest $? -eq 2"),
+            (
+                "a\ntest $? -eq 2 || echo no",
+                "a\n__regreen_line 1; test $? -eq 2 || echo no",
+            ),
+            (
+                "for f in *; do\n  a $f\n  b && break\n  c\ndone\nd",
+                "for f in *; do\n  a $f\n  __regreen_line 2; b && break\n  c\n__regreen_line 4; done\n__regreen_line 1; d",
+            ),
+            (
+                "if a; then\n  b\n  c\nfi",
+                "if a; then\n  b\n  __regreen_line 2; c\nfi",
+            ),
+            ("(\na\nb\n)", "(\na\n__regreen_line 2; b\n)"),
+        ] {
+            assert_eq!(run_as(text), run);
+        }
+    }
+
+    #[test]
+    fn a_pipeline_that_ends_in_a_program_which_only_passes_on_is_judged_by_every_stage() {
+        let stages = "__regreen_stages \"${PIPESTATUS[@]}\"";
+        for (text, run) in [
+            ("a | tail -5", "{ a | tail -5; STAGES; }"),
+            ("a | b | tee log", "{ a | b | tee log; STAGES; }"),
+            ("! a | head -1", "! { a | head -1; STAGES; }"),
+            (
+                "cd x && a 2>&1 | tail && b",
+                "cd x && { a 2>&1 | tail; STAGES; } && b",
+            ),
+            ("(a | cat)", "({ a | cat; STAGES; })"),
+            (
+                "if a | tail; then b; fi",
+                "if { a | tail; STAGES; }; then b; fi",
+            ),
+            ("cat <<E | tail\nx\nE", "{ cat <<E | tail; STAGES; }\nx\nE"),
+        ] {
+            assert_eq!(run_as(text), run.replace("STAGES", stages));
+        }
+        assert_eq!(guarded("a | tail -5", Shell::Posix), "a | tail -5");
+    }
+
+    #[test]
+    fn any_text_is_read_without_harm() {
+        for text in [
+            "é \\é '",
+            "\"$(",
+            "a | ",
+            "&&",
+            "((",
+            "$((1",
+            "${x",
+            "`a",
+            "if",
+            "case x in",
+            "<<E",
+            "a <<",
+            ")",
+            "x=(",
+            "[[ a",
+            "\\",
+            "for",
+            "{",
+            "a\nb)",
+            "é|tail\né",
+        ] {
+            let run = guarded(text, Shell::Bash);
+            assert!(
+                run.contains(text.lines().next().unwrap_or_default()),
+                "{text}"
+            );
+        }
+        for part in ["(", "time ", "$(", "a() ", "{ ", "\"$(", "if "] {
+            let deep = part.repeat(5000);
+            assert_eq!(guarded(&deep, Shell::Bash), deep);
+        }
+        assert_eq!(guarded("a (\nb", Shell::Bash), "set -e; a (\nb");
+    }
+}

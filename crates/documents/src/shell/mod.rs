@@ -1,0 +1,209 @@
+//! The shell text of a Verify: read far enough to know what judges it, and guarded so that a
+//! failure in the middle counts.
+//!
+//! ```text
+//! reader.rs      text → script: statements, pipelines, stages
+//! word.rs        where a word, a quote or a substitution ends
+//! guard.rs       the script as it is run: every line and every stage that matters is judged
+//! always_passes.rs  scripts that can't fail
+//! ```
+//!
+//! The reader knows the grammar of POSIX and bash well enough to find the ends of things. It
+//! expands nothing and runs nothing. What it doesn't understand, it says so (`None`).
+
+mod always_passes;
+mod guard;
+mod reader;
+mod word;
+
+use std::ops::Range;
+
+pub use always_passes::always_passes;
+pub use guard::{Shell, guarded};
+
+/// Programs that print what they read: whether it is good, they can't tell.
+const PASSING_ON: &[&str] = &[
+    "cat", "column", "cut", "expand", "fmt", "fold", "head", "less", "more", "nl", "rev", "sort",
+    "tac", "tail", "tee", "tr", "uniq",
+];
+/// Programs that say with exit code 1 that they found nothing.
+const SEARCHING: &[&str] = &["egrep", "fgrep", "grep", "pgrep", "rg", "zgrep"];
+
+/// A shell text, as far as it is understood.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct List {
+    statements: Vec<Statement>,
+}
+
+/// What stands between two `;`, `&` or ends of lines.
+#[derive(Debug, PartialEq, Eq)]
+struct Statement {
+    range: Range<usize>,
+    /// Whether it is the first on its line.
+    is_on_new_line: bool,
+    /// With the operator in front of each.
+    pipelines: Vec<(Joint, Pipeline)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joint {
+    First,
+    And,
+    Or,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Pipeline {
+    /// Without `!`.
+    range: Range<usize>,
+    is_negated: bool,
+    stages: Vec<Stage>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Stage {
+    Simple(Simple),
+    /// `{ …; }` and `( … )`.
+    Group(List),
+    /// `if`, `for`, `while`, `until`, `select`, `case`.
+    Control {
+        conditions: Vec<List>,
+        bodies: Vec<Body>,
+        is_loop: bool,
+    },
+    /// `name() { …; }`: runs when it is called.
+    Function(Box<Stage>),
+    /// `(( … ))`: its status says whether the number is 0.
+    Arithmetic,
+    /// `[[ … ]]`.
+    Test,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Body {
+    list: List,
+    /// Where the word after it starts: `fi`, `done`, `;;`.
+    end: usize,
+}
+
+/// A program with its arguments, or assignments.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Simple {
+    words: Vec<Word>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// As written.
+    pub(crate) text: String,
+    /// The program at the end of its last `$(…)`.
+    substituted: Option<String>,
+}
+
+/// Returns the statements of a text, or nothing if it isn't understood.
+pub(crate) fn read(text: &str) -> Option<List> {
+    reader::Reader::new(text).script()
+}
+
+/// Returns whether a text ends with a search, which exits with 1 if it finds nothing.
+#[must_use]
+pub fn is_search(text: &str) -> bool {
+    let is_negated = judging_pipeline(text).is_none_or(|pipeline| pipeline.is_negated);
+    let is_grep = |simple: Simple| {
+        let mut words = simple.argv().iter().map(|word| word.text.as_str());
+        simple.is_one_of(SEARCHING) || (words.next() == Some("git") && words.next() == Some("grep"))
+    };
+    !is_negated && judging_program(text).is_some_and(is_grep)
+}
+
+fn judging_pipeline(text: &str) -> Option<Pipeline> {
+    let (_, pipeline) = read(text)?.statements.pop()?.pipelines.pop()?;
+    Some(pipeline)
+}
+
+/// Returns the program that decides how a text ends: the one of its last stage.
+pub(crate) fn judging_program(text: &str) -> Option<Simple> {
+    let mut pipeline = judging_pipeline(text)?;
+    match pipeline.stages.pop()? {
+        Stage::Simple(simple) => Some(simple),
+        _ => None,
+    }
+}
+
+impl Simple {
+    /// The words that aren't assignments: the program and its arguments.
+    pub(crate) fn argv(&self) -> &[Word] {
+        let first = self.words.iter().position(|word| !word.is_assignment());
+        first.map_or(&[], |first| &self.words[first..])
+    }
+
+    /// The program's name, without its folder.
+    pub(crate) fn program(&self) -> &str {
+        let word = self.argv().first().map_or("", |word| word.text.as_str());
+        word.rsplit('/').next().unwrap_or(word)
+    }
+
+    fn is_one_of(&self, programs: &[&str]) -> bool {
+        programs.contains(&self.program())
+    }
+
+    /// Returns whether it prints a number that someone asked for.
+    pub(crate) fn is_counting(&self) -> bool {
+        let has_flag = |flag: char| {
+            let is_short =
+                |word: &&Word| word.text.starts_with('-') && !word.text.starts_with("--");
+            let mut flags = self.argv().iter().skip(1).filter(is_short);
+            flags.any(|word| word.text.contains(flag))
+        };
+        let counts = self.argv().iter().any(|word| word.text == "--count");
+        match self.program() {
+            "wc" => true,
+            "git" => {
+                self.argv()
+                    .get(1)
+                    .is_some_and(|word| word.text == "rev-list")
+                    && counts
+            }
+            _ => self.is_one_of(SEARCHING) && (has_flag('c') || counts),
+        }
+    }
+}
+
+impl Word {
+    fn is_assignment(&self) -> bool {
+        let Some((name, _)) = self.text.split_once('=') else {
+            return false;
+        };
+        let name = name.strip_suffix('+').unwrap_or(name);
+        let name = name.split('[').next().unwrap_or(name);
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_is_the_last_program_and_not_negated() {
+        for text in [
+            "grep x f",
+            "cd a && rg x",
+            "cat f | /usr/bin/grep -c x",
+            "git grep x",
+        ] {
+            assert!(is_search(text), "{text}");
+        }
+        for text in [
+            "! grep -q x f",
+            "grep x f | wc -l",
+            "git log grep",
+            "pytest",
+            "",
+        ] {
+            assert!(!is_search(text), "{text}");
+        }
+    }
+}

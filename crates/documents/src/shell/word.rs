@@ -1,0 +1,184 @@
+//! Words: where they end, with all that may stand inside of them.
+
+use super::reader::{End, Reader};
+use super::{List, Stage, Word};
+
+/// Characters that end a word outside of quotes.
+const BREAKS: &[u8] = b" \t\n;&|()<>";
+
+impl Reader<'_> {
+    /// Reads one word. Nothing if none starts here, or if something in it never ends.
+    pub(super) fn word(&mut self) -> Option<Word> {
+        let start = self.at;
+        let mut substituted = None;
+        while let Some(byte) = self.byte() {
+            match byte {
+                b'\\' => self.skip_escaped(),
+                b'\'' => self.until(b'\'')?,
+                b'"' => self.double_quoted(&mut substituted)?,
+                b'`' => self.backquoted()?,
+                b'$' => self.dollar(&mut substituted)?,
+                b'<' | b'>' if self.text[self.at + 1..].starts_with('(') => {
+                    self.at += 1;
+                    self.parenthesized()?;
+                }
+                b'(' if self.is_pattern_or_array(start) => self.balanced(b'(', b')')?,
+                byte if BREAKS.contains(&byte) => break,
+                _ => self.at += 1,
+            }
+        }
+        let text = self.text.get(start..self.at)?;
+        (!text.is_empty()).then(|| Word {
+            text: text.to_owned(),
+            substituted,
+        })
+    }
+
+    /// Skips a backslash and the character that it stands before.
+    fn skip_escaped(&mut self) {
+        let escaped = self.text[self.at + 1..].chars().next();
+        self.at += 1 + escaped.map_or(0, char::len_utf8);
+    }
+
+    /// `a=(x y)`, `@(a|b)`.
+    fn is_pattern_or_array(&self, start: usize) -> bool {
+        let before = self.text.as_bytes()[start..self.at].last();
+        before.is_some_and(|before| b"=@!*?+".contains(before))
+    }
+
+    /// Skips to behind the next such byte, from behind the one at hand.
+    fn until(&mut self, end: u8) -> Option<()> {
+        let rest = self.text.as_bytes().get(self.at + 1..)?;
+        let length = rest.iter().position(|byte| *byte == end)?;
+        self.at += length + 2;
+        Some(())
+    }
+
+    fn double_quoted(&mut self, substituted: &mut Option<String>) -> Option<()> {
+        self.at += 1;
+        loop {
+            match self.byte()? {
+                b'"' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                b'\\' => self.skip_escaped(),
+                b'`' => self.backquoted()?,
+                // `$"` is a dollar at the end of the quote.
+                b'$' if self.text[self.at..].starts_with("$\"") => self.at += 1,
+                b'$' if self.text[self.at..].starts_with("$'") => self.at += 2,
+                b'$' => self.dollar(substituted)?,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    fn backquoted(&mut self) -> Option<()> {
+        self.at += 1;
+        loop {
+            match self.byte()? {
+                b'`' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                b'\\' => self.skip_escaped(),
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// `$x`, `$'…'`, `${…}`, `$((…))`, `$(…)`.
+    fn dollar(&mut self, substituted: &mut Option<String>) -> Option<()> {
+        let rest = &self.text[self.at + 1..];
+        if rest.starts_with('\'') {
+            self.at += 1;
+            return self.escaped_quote();
+        }
+        if rest.starts_with('{') {
+            self.at += 1;
+            return self.balanced(b'{', b'}');
+        }
+        if rest.starts_with("((") {
+            let here = self.at;
+            self.at += 1;
+            if self.arithmetic().is_some() {
+                return Some(());
+            }
+            self.at = here;
+        }
+        self.at += 1;
+        if rest.starts_with('(') {
+            *substituted = Some(ending_program(self.parenthesized()?));
+        }
+        Some(())
+    }
+
+    /// `$'it\'s'`.
+    fn escaped_quote(&mut self) -> Option<()> {
+        self.at += 1;
+        loop {
+            match self.byte()? {
+                b'\'' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                b'\\' => self.skip_escaped(),
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// `( … )` with a script in it.
+    pub(super) fn parenthesized(&mut self) -> Option<List> {
+        self.at += 1;
+        let outer = std::mem::take(&mut self.heredocs);
+        let list = self.list(End::Parenthesis)?;
+        self.heredocs = outer;
+        self.at += 1;
+        Some(list)
+    }
+
+    /// `((…))`: whatever stands in it, up to as many closing parentheses.
+    pub(super) fn arithmetic(&mut self) -> Option<()> {
+        let start = self.at;
+        self.balanced(b'(', b')')?;
+        let inside = &self.text.as_bytes()[start..self.at];
+        (inside.starts_with(b"((") && inside.ends_with(b"))")).then_some(())
+    }
+
+    /// Skips to behind the bracket that closes the one at hand.
+    fn balanced(&mut self, open: u8, close: u8) -> Option<()> {
+        let mut depth = 0_u32;
+        loop {
+            match self.byte()? {
+                byte if byte == open => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                byte if byte == close => {
+                    depth -= 1;
+                    self.at += 1;
+                    if depth == 0 {
+                        return Some(());
+                    }
+                }
+                b'\\' => self.skip_escaped(),
+                b'\'' if open == b'(' => self.until(b'\'')?,
+                b'"' => self.double_quoted(&mut None)?,
+                b'`' => self.backquoted()?,
+                _ => self.at += 1,
+            }
+        }
+    }
+}
+
+fn ending_program(mut list: List) -> String {
+    let pipeline = list
+        .statements
+        .pop()
+        .and_then(|mut last| last.pipelines.pop());
+    match pipeline.and_then(|(_, mut pipeline)| pipeline.stages.pop()) {
+        Some(Stage::Simple(simple)) => simple.program().to_owned(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,117 @@
+//! Commands without backticks around them.
+
+use regreen_model::{VerifyCommand, VerifyForm};
+
+use super::{if_program, is_prose, without_bullet};
+
+/// Build and test tools, with the words that may follow. Without any, the tool itself checks.
+const TOOLS: &[(&str, &[&str])] = &[
+    ("bats", &[]),
+    ("bun", &["build", "check", "lint", "test"]),
+    ("bundle", &["exec"]),
+    (
+        "cargo",
+        &[
+            "bench", "build", "check", "clippy", "doc", "fmt", "nextest", "test",
+        ],
+    ),
+    ("composer", &["lint", "test", "validate"]),
+    ("ctest", &[]),
+    ("deno", &["check", "fmt", "lint", "task", "test"]),
+    ("dotnet", &["build", "test"]),
+    ("eslint", &[]),
+    ("flutter", &["analyze", "build", "test"]),
+    ("go", &["build", "generate", "test", "vet"]),
+    ("gradle", &["assemble", "build", "check", "test"]),
+    ("jest", &[]),
+    ("mix", &["compile", "credo", "dialyzer", "format", "test"]),
+    ("mvn", &["compile", "install", "package", "test", "verify"]),
+    ("mypy", &[]),
+    ("npm", &["build", "ci", "lint", "run", "start", "t", "test"]),
+    ("npx", &["eslint", "jest", "playwright", "tsc", "vitest"]),
+    ("phpunit", &[]),
+    (
+        "pnpm",
+        &["build", "check-types", "lint", "run", "test", "typecheck"],
+    ),
+    ("poetry", &["build", "check", "run"]),
+    ("pyright", &[]),
+    ("pytest", &[]),
+    ("rake", &["spec", "test"]),
+    ("rspec", &[]),
+    ("ruff", &["check", "format"]),
+    ("sbt", &["compile", "test"]),
+    ("swift", &["build", "test"]),
+    ("tox", &[]),
+    ("tsc", &[]),
+    ("uv", &["build", "run"]),
+    ("vitest", &["run"]),
+    ("yarn", &["build", "lint", "run", "test"]),
+    ("zig", &["build", "test"]),
+];
+/// Tools whose words are declared in a file of the project.
+const RUNNERS: &[&str] = &["gmake", "just", "make"];
+
+/// Returns the command that a line is, if it reads like one and like nothing else.
+pub(super) fn command(line: &str, files: &dyn Fn() -> Vec<String>) -> Option<VerifyCommand> {
+    let text = without_bullet(line);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (program, arguments) = words.split_first()?;
+    if is_prose(text) {
+        return None;
+    }
+    let form = if has_shape(text, &words) || is_tool(program, arguments) {
+        VerifyForm::IfProgram
+    } else if RUNNERS.contains(program) && !arguments.is_empty() {
+        VerifyForm::IfTarget
+    } else if names_files(arguments, files) {
+        VerifyForm::IfProgram
+    } else if !arguments.is_empty() {
+        VerifyForm::IfFiles
+    } else {
+        return None;
+    };
+    Some(VerifyCommand {
+        form,
+        ..if_program(text)
+    })
+}
+
+/// A flag, a quote, a pipe or a path.
+fn has_shape(text: &str, words: &[&str]) -> bool {
+    let is_flag = |word: &&str| word.starts_with('-') && word.len() > 1;
+    let is_path = |word: &&str| word.contains('/') && word.len() > 1;
+    text.contains(['"', '\'', '|', '$', '>', '<'])
+        || text.contains("&&")
+        || words.iter().skip(1).any(is_flag)
+        || words.iter().any(is_path)
+}
+
+/// `npm test`, `cargo build`, `pytest`.
+fn is_tool(program: &str, arguments: &[&str]) -> bool {
+    let tool = TOOLS.iter().find(|(name, _)| *name == program);
+    match (tool, arguments.first()) {
+        (Some((_, [])), None) => true,
+        (Some((_, words)), Some(first)) => words.contains(first),
+        (Some(_) | None, None) | (None, Some(_)) => false,
+    }
+}
+
+/// `node check.js`, if the tasks so far name that file.
+fn names_files(arguments: &[&str], files: &dyn Fn() -> Vec<String>) -> bool {
+    if arguments.is_empty() {
+        return false;
+    }
+    let files = files();
+    let is_named = |argument: &&&str| files.iter().any(|file| file == **argument);
+    let looks_like_a_file = |argument: &&str| {
+        argument.rsplit_once('.').is_some_and(|(name, ending)| {
+            !name.is_empty()
+                && !ending.is_empty()
+                && !ending.contains(|c: char| !c.is_alphanumeric())
+        })
+    };
+    let named = arguments.iter().filter(is_named).count();
+    let others = arguments.iter().filter(|argument| !is_named(argument));
+    named > 0 && others.copied().all(|argument| looks_like_a_file(&argument))
+}

@@ -1,0 +1,93 @@
+//! Folding the events of the final check, and what it has to know of the tasks.
+
+use regreen_model::{FinalCheckPolicy, Mark, PickedTask, PromptKind, Regression, TaskKey};
+
+use crate::state::{FinalCheckPhase, PassedCheck, Phase, State, TaskState};
+
+impl State {
+    /// Something begins that may change the work.
+    pub(super) fn begin_step(&mut self, task: &TaskKey, attempt: u32) {
+        self.steps += 1;
+        self.last_attempt = Some((task.clone(), attempt));
+        let steps = self.steps;
+        self.with(task, |task| {
+            task.attempted_at = steps;
+            task.regressed_at = None;
+        });
+    }
+
+    /// Remembers the checks of the rows that stay ticked.
+    pub(super) fn keep_claims(&mut self, task: &TaskKey, kept: &[TaskKey]) {
+        let report = self.tasks.get(task).and_then(|task| task.report.as_ref());
+        let claims = report.map(|report| report.plan.claims.clone());
+        let claims = claims.unwrap_or_default().into_iter();
+        let passed = PassedCheck {
+            at: self.steps,
+            took_ms: 0,
+        };
+        for claim in claims.filter(|claim| kept.contains(&claim.task)) {
+            self.claimed.retain(|(known, _)| known.task != claim.task);
+            self.claimed.push((claim, passed));
+        }
+    }
+
+    pub(super) fn end_final_check(
+        &mut self,
+        flaky: &[TaskKey],
+        regressed: &[Regression],
+        took_ms: u64,
+    ) {
+        self.spent.add_time(took_ms);
+        for task in flaky {
+            self.with(task, |task| {
+                task.marks.insert(Mark::Flaky);
+            });
+        }
+        let is_accepted = regressed.is_empty() || self.config.final_check == FinalCheckPolicy::Warn;
+        self.reading = None;
+        self.final_check.phase = FinalCheckPhase::Idle;
+        self.final_check.passed_at = is_accepted.then_some(self.steps);
+        self.final_check.checked_at = self.steps;
+        self.final_check.regressed = regressed.to_vec();
+    }
+
+    /// A task that no longer passes keeps its attempts and its fixes: it is healed like one that
+    /// has just failed.
+    pub(super) fn reopen(&mut self, key: &TaskKey) {
+        self.final_check.phase = FinalCheckPhase::Idle;
+        self.claimed.retain(|(claim, _)| claim.task != *key);
+        let Some(regression) = self.regression_of(key).cloned() else {
+            return;
+        };
+        let checked_at = self.final_check.checked_at;
+        self.with(key, |task| {
+            task.phase = Phase::Open;
+            task.passed_check = None;
+            task.regressed_at = Some(checked_at);
+            task.fail_as(regression);
+        });
+    }
+
+    pub(super) fn regression_of(&self, task: &TaskKey) -> Option<&Regression> {
+        let mut regressed = self.final_check.regressed.iter();
+        regressed.find(|regression| regression.task == *task)
+    }
+}
+
+impl TaskState {
+    /// A task as it was picked. One that an agent had ticked on the side begins with the reason
+    /// why that did not last.
+    pub(super) fn new_or_regressed(picked: PickedTask, regression: Option<Regression>) -> Self {
+        let mut task = Self::new(picked);
+        if let Some(regression) = regression {
+            task.fail_as(regression);
+        }
+        task
+    }
+
+    fn fail_as(&mut self, regression: Regression) {
+        self.result = Some(false);
+        self.prompt = PromptKind::Retry;
+        self.failure = Some(regression.failure);
+    }
+}

@@ -1,0 +1,312 @@
+//! The final check: before a run ends with everything done, the checks that passed in it run once
+//! more. A later task may have broken an earlier one.
+
+use std::fmt::Write as _;
+
+use regreen_model::{
+    Event, FinalCheckPolicy, HistoryParts, NotRepeated, NotRepeatedReason, PlainLine, Regression,
+    RepeatResult, RepeatVerdict, RepeatedCheck, RunOutcome, TaskKey, Timestamp, VerifyCommand,
+};
+
+use super::turn::Turn;
+use super::{Decision, ending, healing, picking, verifying};
+use crate::command::{Command, FinalCheckOrder};
+use crate::state::{PassedCheck, Phase, State, TaskState};
+
+const ERROR_CHARS: usize = 200;
+
+/// Starts the final check, unless it has passed or there is nothing to repeat. Returns whether
+/// the run has to wait for it.
+pub(super) fn start(turn: &mut Turn<'_>, state: &State) -> bool {
+    let is_off = state.config.final_check == FinalCheckPolicy::Off;
+    if is_off || state.final_check.passed_at == Some(state.steps) {
+        return false;
+    }
+    let found = Checks::of(state);
+    if found.repeated.is_empty() {
+        if !found.left_out.is_empty() {
+            turn.emit(end_of(state, &[], 0));
+        }
+        return false;
+    }
+    turn.save_state();
+    let order = FinalCheckOrder {
+        // As with every check, no budget cuts it short.
+        limit_ms: state.config.final_check_time_ms,
+        timeout_ms: state.config.verify_timeout_ms,
+        environment: state.environment.clone(),
+        last_attempt: state.last_attempt.clone(),
+        checks: found.repeated,
+    };
+    let checks = u32::try_from(order.checks.len()).unwrap_or(u32::MAX);
+    turn.ask(Command::FinalCheck(Box::new(order)), |seq| {
+        Event::FinalCheckStarted { seq, checks }
+    });
+    true
+}
+
+/// Goes by what the checks found now.
+pub(super) fn ended(
+    state: &State,
+    now: Timestamp,
+    results: &[RepeatResult],
+    took_ms: u64,
+) -> Decision {
+    let mut turn = Turn::about_run(state, now);
+    turn.emit(end_of(state, results, took_ms));
+    let regressed = turn.state.final_check.regressed.clone();
+    if turn.state.final_check.passed_at.is_none() {
+        reopen(&mut turn, &regressed);
+    } else {
+        for regression in &regressed {
+            let message = told(regression);
+            turn.emit(Event::Warned { message });
+        }
+        // The check took its time: people may have edited the plan meanwhile.
+        picking::continue_run(&mut turn);
+    }
+    turn.decision()
+}
+
+fn reopen(turn: &mut Turn<'_>, regressed: &[Regression]) {
+    let tasks: Vec<TaskKey> = regressed.iter().map(|one| one.task.clone()).collect();
+    let command = Command::Reopen {
+        tasks: tasks.clone(),
+    };
+    turn.ask(command, |seq| Event::ReopenAsked { seq, tasks });
+}
+
+/// Asks again for the boxes to be emptied that were about to be when the run was interrupted.
+pub(super) fn reopen_again(turn: &mut Turn<'_>) {
+    let regressed = turn.state.final_check.regressed.clone();
+    reopen(turn, &regressed);
+}
+
+/// The boxes are empty: with recovery the tasks are healed, else the run has failed.
+pub(super) fn reopened(state: &State, now: Timestamp) -> Decision {
+    let mut turn = Turn::about_run(state, now);
+    let regressed = &state.final_check.regressed;
+    for Regression { task, failure, .. } in regressed {
+        turn.look_at(task);
+        turn.emit(Event::TaskReopened { task: task.clone() });
+        if !state.config.recovery {
+            let attempts = state.tasks.get(task).map_or(0, |task| task.attempts);
+            turn.emit(Event::TaskFailed {
+                task: task.clone(),
+                attempt: attempts,
+                failure: failure.clone(),
+                only_red: true,
+            });
+        }
+    }
+    if state.config.recovery {
+        picking::continue_run(&mut turn);
+    } else {
+        let messages = regressed.iter().map(|one| format!("ERROR: {}", told(one)));
+        let message = messages.collect::<Vec<_>>().join("\n");
+        ending::end(&mut turn, RunOutcome::Regressed { message });
+    }
+    turn.decision()
+}
+
+/// Deals with a task that no longer passes, now that it is next. Returns whether it did. What was
+/// done for another such task may have been enough for this one, so that it is verified first.
+pub(super) fn resume(turn: &mut Turn<'_>) -> bool {
+    let steps = turn.state.steps;
+    let Some(task) = turn.task() else {
+        return false;
+    };
+    match (task.regressed_at, &task.report) {
+        (Some(at), Some(_)) if at == steps => {
+            let failure = task.failure.clone().unwrap_or_default();
+            healing::fail_verify(turn, failure);
+            true
+        }
+        (Some(_), Some(_)) => {
+            verifying::start(turn, false);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// What is said about a task that no longer passes.
+fn told(regression: &Regression) -> String {
+    let Regression {
+        task,
+        failure,
+        since,
+        ..
+    } = regression;
+    let cause = PlainLine::first_of(&failure.error, ERROR_CHARS);
+    let mut text = format!("Task {} passed, but no longer does: {cause}", task.id);
+    if !since.is_empty() {
+        let ids: Vec<String> = since.iter().map(|task| task.id.to_string()).collect();
+        let _infallible = write!(text, " (ran since: {})", ids.join(", "));
+    }
+    text
+}
+
+/// Sorts the results by what follows from them.
+fn end_of(state: &State, results: &[RepeatResult], took_ms: u64) -> Event {
+    let (mut passed, mut flaky, mut regressed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut not_repeated = Checks::of(state).left_out;
+    for result in results {
+        for task in &result.tasks {
+            match &result.verdict {
+                RepeatVerdict::Passed => passed.push(task.clone()),
+                RepeatVerdict::Flaky => {
+                    passed.push(task.clone());
+                    flaky.push(task.clone());
+                }
+                RepeatVerdict::Red { failure } => regressed.push(Regression {
+                    task: task.clone(),
+                    check: result.check.clone(),
+                    failure: (**failure).clone(),
+                    since: ran_since(state, task),
+                }),
+                RepeatVerdict::OutOfTime => not_repeated.push(NotRepeated {
+                    task: task.clone(),
+                    check: result.check.clone(),
+                    why: NotRepeatedReason::NoTime,
+                }),
+            }
+        }
+    }
+    Event::FinalCheckEnded {
+        passed,
+        flaky,
+        regressed,
+        not_repeated,
+        took_ms,
+    }
+}
+
+/// The tasks that were attempted after this one had passed, in that order.
+fn ran_since(state: &State, task: &TaskKey) -> Vec<TaskKey> {
+    let passed = passed_checks(state).find(|done| done.task == task);
+    let at = passed.map_or(u64::MAX, |done| done.passed.at);
+    let mut later: Vec<&TaskState> = state
+        .tasks
+        .values()
+        .filter(|other| other.attempted_at > at)
+        .collect();
+    later.sort_by_key(|task| task.attempted_at);
+    later.into_iter().map(|task| task.key().clone()).collect()
+}
+
+/// An original that was done in this run, with the check that it passed.
+struct DoneTask<'s> {
+    task: &'s TaskKey,
+    commands: &'s [VerifyCommand],
+    has_gate: bool,
+    is_red: bool,
+    passed: PassedCheck,
+}
+
+fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask<'_>> {
+    let tasks = state.tasks.values().filter_map(|task| {
+        let is_done = task.phase == Phase::Closed && task.result == Some(true);
+        let is_original = !task.picked.is_fix();
+        let passed = task.passed_check.filter(|_| is_done && is_original)?;
+        Some(DoneTask {
+            task: task.key(),
+            commands: &task.picked.verify,
+            // The tasks below a group have passed the gate already.
+            has_gate: !task.picked.is_group,
+            is_red: task.picked.is_red,
+            passed,
+        })
+    });
+    let claimed = state.claimed.iter().map(|(claim, passed)| DoneTask {
+        task: &claim.task,
+        commands: &claim.verify,
+        has_gate: true,
+        is_red: claim.is_red,
+        passed: *passed,
+    });
+    let is_skipped = |done: &DoneTask<'_>| state.skipped.contains(done.task);
+    tasks.chain(claimed).filter(move |done| !is_skipped(done))
+}
+
+/// The checks of the tasks that are done, each once.
+#[derive(Default)]
+struct Checks {
+    /// Quickest first.
+    repeated: Vec<RepeatedCheck>,
+    left_out: Vec<NotRepeated>,
+}
+
+impl Checks {
+    fn of(state: &State) -> Self {
+        let mut checks = Self::default();
+        for done in passed_checks(state) {
+            checks.add(state, &done);
+        }
+        checks.repeated.sort_by_key(|check| check.last_ms);
+        checks
+    }
+
+    fn add(&mut self, state: &State, done: &DoneTask<'_>) {
+        if done.is_red {
+            return self.leave_out(done.task, done.commands, NotRepeatedReason::Red);
+        }
+        let (mut history, mut commands) = (Vec::new(), Vec::new());
+        for command in done.commands {
+            let (repeated, left_out) = by_history(command);
+            commands.extend(repeated);
+            history.extend(left_out);
+        }
+        if !history.is_empty() {
+            self.leave_out(done.task, &history, NotRepeatedReason::GitHistory);
+            if commands.is_empty() {
+                return;
+            }
+        }
+        let gate = state.config.gate.clone().filter(|_| done.has_gate);
+        if commands.is_empty() && gate.is_none() {
+            return;
+        }
+        let is_latest = done.passed.at == state.steps;
+        let mut known = self.repeated.iter_mut();
+        match known.find(|check| check.commands == commands && check.gate == gate) {
+            Some(check) => {
+                check.tasks.push(done.task.clone());
+                check.last_ms = check.last_ms.max(done.passed.took_ms);
+                check.is_latest |= is_latest;
+            }
+            None => self.repeated.push(RepeatedCheck {
+                tasks: vec![done.task.clone()],
+                commands,
+                gate,
+                last_ms: done.passed.took_ms,
+                is_latest,
+            }),
+        }
+    }
+
+    fn leave_out(&mut self, task: &TaskKey, commands: &[VerifyCommand], why: NotRepeatedReason) {
+        let commands = commands.iter().map(|command| command.command.as_str());
+        self.left_out.push(NotRepeated {
+            task: task.clone(),
+            check: commands.collect::<Vec<_>>().join("; "),
+            why,
+        });
+    }
+}
+
+/// Returns what of a command is repeated, and what is left out. What is expected of its output is
+/// said of the whole.
+fn by_history(command: &VerifyCommand) -> (Option<VerifyCommand>, Option<VerifyCommand>) {
+    let parts = HistoryParts::of(&command.command);
+    let with = |text| VerifyCommand {
+        command: text,
+        ..command.clone()
+    };
+    match parts {
+        HistoryParts {
+            left_out: Some(_), ..
+        } if command.expects.is_some() => (None, Some(command.clone())),
+        HistoryParts { repeated, left_out } => (repeated.map(with), left_out.map(with)),
+    }
+}

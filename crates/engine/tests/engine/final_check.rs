@@ -1,0 +1,325 @@
+//! Work that passed still passes at the end, or the run does not end green.
+
+use regreen_engine::{Command, FinalCheckOrder, Input};
+use regreen_model::{
+    AttemptReport, Claim, FailureRecord, FinalCheckPolicy, NotRepeatedReason, PickedTask,
+    PlanChanges, PromptKind, RepeatResult, RepeatVerdict, RunConfig, RunOutcome, TaskKey, Verdict,
+    VerifyCommand,
+};
+
+use crate::script::{Run, picked, signalled, task};
+
+fn verified_by(id: &str, index: u32, command: &str) -> PickedTask {
+    PickedTask {
+        verify: vec![VerifyCommand::always(command)],
+        ..picked(id, index)
+    }
+}
+
+fn finish(run: &mut Run, task: PickedTask, took_ms: u64) {
+    run.pick(task);
+    run.attempt_ends(signalled());
+    let seq = run.seq();
+    run.tell(&Input::Verified {
+        seq,
+        verdict: Verdict::Green,
+        diagnosis: None,
+        took_ms,
+    });
+    run.ticked();
+    run.committed(regreen_engine::CommitResult::Nothing);
+    run.recorded();
+}
+
+/// A run whose tasks 1.1 to 1.3 are done, and whose plan has nothing left.
+fn done_with(config: RunConfig) -> Run {
+    let mut run = Run::start_with(config, vec![]);
+    finish(&mut run, verified_by("1.1", 0, "make a"), 900);
+    finish(&mut run, verified_by("1.2", 1, "make b"), 20);
+    finish(&mut run, verified_by("1.3", 2, "make a"), 800);
+    run.nothing_left(3, 0);
+    run
+}
+
+fn with_recovery() -> RunConfig {
+    RunConfig {
+        recovery: true,
+        ..RunConfig::default()
+    }
+}
+
+fn order(run: &Run) -> &FinalCheckOrder {
+    match run.command() {
+        Command::FinalCheck(order) => order,
+        other => panic!("no final check was asked for: {other:?}"),
+    }
+}
+
+fn ids(tasks: &[TaskKey]) -> Vec<&str> {
+    tasks.iter().map(|task| task.id.as_str()).collect()
+}
+
+/// Answers each check, by its first command.
+fn checked(run: &mut Run, verdict: impl Fn(&str) -> RepeatVerdict) {
+    let results = order(run).checks.iter().map(|check| RepeatResult {
+        tasks: check.tasks.clone(),
+        check: check.shown(),
+        verdict: verdict(&check.shown()),
+    });
+    let (seq, results) = (run.seq(), results.collect());
+    run.tell(&Input::FinallyChecked {
+        seq,
+        results,
+        took_ms: 5,
+    });
+}
+
+fn red(error: &str) -> RepeatVerdict {
+    RepeatVerdict::Red {
+        failure: Box::new(FailureRecord::new(error)),
+    }
+}
+
+fn all_but(broken: &'static str) -> impl Fn(&str) -> RepeatVerdict {
+    move |check| {
+        if check == broken {
+            red("exit code 1")
+        } else {
+            RepeatVerdict::Passed
+        }
+    }
+}
+
+fn reopened(run: &mut Run) {
+    let seq = run.seq();
+    run.tell(&Input::Reopened { seq });
+}
+
+#[test]
+fn each_check_runs_once_more_and_the_quickest_runs_first() {
+    let mut run = done_with(RunConfig::default());
+    let checks: Vec<(String, Vec<&str>, u64)> = order(&run)
+        .checks
+        .iter()
+        .map(|check| (check.shown(), ids(&check.tasks), check.last_ms))
+        .collect();
+    assert_eq!(
+        checks,
+        [
+            ("make b".to_owned(), vec!["1.2"], 20),
+            ("make a".to_owned(), vec!["1.1", "1.3"], 900),
+        ]
+    );
+    assert_eq!(order(&run).limit_ms, 30 * 60 * 1000);
+    checked(&mut run, |_| RepeatVerdict::Passed);
+    assert_eq!(run.state.outcome, None);
+    run.nothing_left(3, 0);
+    assert_eq!(run.state.outcome, Some(RunOutcome::AllGreen));
+}
+
+#[test]
+fn only_what_passed_after_the_last_attempt_may_be_taken_as_it_was() {
+    let run = done_with(RunConfig::default());
+    let order = order(&run);
+    let latest: Vec<bool> = order.checks.iter().map(|check| check.is_latest).collect();
+    assert_eq!(latest, [false, true]);
+    assert_eq!(order.last_attempt, Some((task("1.3"), 1)));
+}
+
+#[test]
+fn without_recovery_a_task_that_no_longer_passes_is_open_and_the_run_has_failed() {
+    let mut run = done_with(RunConfig::default());
+    checked(&mut run, all_but("make b"));
+    assert_eq!(
+        run.command(),
+        &Command::Reopen {
+            tasks: vec![task("1.2")]
+        }
+    );
+    reopened(&mut run);
+    let message =
+        "ERROR: Task 1.2 passed, but no longer does: exit code 1 (ran since: 1.3)".to_owned();
+    assert_eq!(run.state.outcome, Some(RunOutcome::Regressed { message }));
+    assert_eq!(run.state_file().results.get(&task("1.2").id), Some(&false));
+}
+
+#[test]
+fn with_recovery_a_task_that_no_longer_passes_gets_a_fix_and_everything_is_checked_again() {
+    let mut run = done_with(with_recovery());
+    checked(&mut run, all_but("make b"));
+    reopened(&mut run);
+    assert!(run.is_reading_the_plan());
+    run.pick(verified_by("1.2", 1, "make b"));
+    // Nothing has changed since: its failure is known.
+    assert_eq!(run.command(), &Command::ReadBudget { task: task("1.2") });
+    assert_eq!(run.state.tasks[&task("1.2")].iterations, 1);
+}
+
+#[test]
+fn a_second_task_that_no_longer_passes_is_verified_first_because_a_fix_may_have_helped_both() {
+    let mut run = done_with(with_recovery());
+    checked(&mut run, |_| red("exit code 1"));
+    reopened(&mut run);
+    let fix = PickedTask {
+        task: task("1.1.1"),
+        root: task("1.1"),
+        ..picked("1.1.1", 0)
+    };
+    run.pick(fix);
+    run.attempt_ends(signalled());
+    run.finish_task();
+    run.pick(verified_by("1.2", 1, "make b"));
+    assert!(matches!(run.command(), Command::Verify { .. }));
+    run.finish_task();
+    assert!(run.is_reading_the_plan());
+}
+
+#[test]
+fn a_task_that_passes_again_is_committed_as_another_commit() {
+    let mut run = done_with(with_recovery());
+    checked(&mut run, |_| red("exit code 1"));
+    reopened(&mut run);
+    run.pick(PickedTask {
+        task: task("1.1.1"),
+        root: task("1.1"),
+        ..picked("1.1.1", 0)
+    });
+    run.attempt_ends(signalled());
+    run.finish_task();
+    run.pick(verified_by("1.2", 1, "make b"));
+    run.verified(Verdict::Green);
+    run.ticked();
+    let Command::Commit(commit) = run.command() else {
+        panic!("no commit was asked for: {:?}", run.command())
+    };
+    // Three tasks and a fix were committed before.
+    assert_eq!((commit.attempts, commit.number), (1, 4));
+}
+
+#[test]
+fn with_a_warning_the_run_ends_green() {
+    let mut run = done_with(RunConfig {
+        final_check: FinalCheckPolicy::Warn,
+        ..RunConfig::default()
+    });
+    checked(&mut run, all_but("make b"));
+    assert_eq!(run.events(), ["final_check_ended", "warned", "plan_asked"]);
+    run.nothing_left(3, 0);
+    assert_eq!(run.state.outcome, Some(RunOutcome::AllGreen));
+}
+
+#[test]
+fn switched_off_nothing_is_repeated() {
+    let run = done_with(RunConfig {
+        final_check: FinalCheckPolicy::Off,
+        ..RunConfig::default()
+    });
+    assert_eq!(run.state.outcome, Some(RunOutcome::AllGreen));
+}
+
+#[test]
+fn checks_of_red_rows_and_of_git_history_are_left_out_and_named() {
+    let mut run = Run::start(vec![]);
+    let red = PickedTask {
+        is_red: true,
+        ..verified_by("1.1", 0, "! make test")
+    };
+    finish(&mut run, red, 0);
+    let mut mixed = verified_by("1.2", 1, "git log -1 | grep feat");
+    mixed.verify.push(VerifyCommand::always("make b"));
+    finish(&mut run, mixed, 0);
+    run.nothing_left(2, 0);
+    let checks = &order(&run).checks;
+    assert_eq!(checks.len(), 1);
+    assert_eq!(checks[0].shown(), "make b");
+    checked(&mut run, |_| RepeatVerdict::OutOfTime);
+    let event = run.last_event("final_check_ended");
+    let left_out: Vec<(&str, &str)> = event["not_repeated"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|one| {
+            (
+                one["task"]["id"].as_str().unwrap_or_default(),
+                one["why"].as_str().unwrap_or_default(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        left_out,
+        [
+            ("1.1", NotRepeatedReason::Red.name()),
+            ("1.2", NotRepeatedReason::GitHistory.name()),
+            ("1.2", NotRepeatedReason::NoTime.name()),
+        ]
+    );
+}
+
+#[test]
+fn a_final_check_that_was_interrupted_is_made_again() {
+    let mut run = done_with(RunConfig::default());
+    run.stop();
+    run.resume(vec![]);
+    assert!(run.is_reading_the_plan());
+    run.nothing_left(3, 0);
+    assert_eq!(order(&run).checks.len(), 2);
+    // People may have changed something meanwhile.
+    assert!(!order(&run).checks.iter().any(|check| check.is_latest));
+}
+
+#[test]
+fn boxes_that_were_about_to_be_emptied_are_emptied_when_the_run_is_resumed() {
+    let mut run = done_with(with_recovery());
+    checked(&mut run, all_but("make b"));
+    run.resume(vec![]);
+    assert!(matches!(run.command(), Command::Reopen { .. }));
+    reopened(&mut run);
+    run.pick(verified_by("1.2", 1, "make b"));
+    assert!(matches!(run.command(), Command::Verify { .. }));
+}
+
+#[test]
+fn a_task_that_an_agent_ticked_on_the_side_is_checked_too_and_tried_with_its_failure() {
+    let mut run = Run::start_with(with_recovery(), vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(AttemptReport {
+        plan: PlanChanges {
+            claims: vec![Claim {
+                task: task("1.2"),
+                verify: vec![VerifyCommand::always("make b")],
+                is_red: false,
+            }],
+            ..PlanChanges::default()
+        },
+        ..signalled()
+    });
+    run.claims_judged(vec![task("1.2")]);
+    run.verified(Verdict::Unverified);
+    run.ticked();
+    run.committed(regreen_engine::CommitResult::Nothing);
+    run.recorded();
+    run.nothing_left(2, 0);
+    checked(&mut run, |_| red("exit code 1"));
+    reopened(&mut run);
+    run.pick(verified_by("1.2", 1, "make b"));
+    let attempt = run.attempt();
+    assert_eq!(attempt.prompt, PromptKind::Retry);
+    let previous = attempt
+        .previous
+        .as_ref()
+        .map(|record| record.error.as_str());
+    assert_eq!(previous, Some("exit code 1"));
+}
+
+#[test]
+fn tasks_that_nothing_verified_leave_nothing_to_repeat() {
+    let mut run = Run::start(vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(signalled());
+    run.verified(Verdict::Unverified);
+    run.ticked();
+    run.committed(regreen_engine::CommitResult::Nothing);
+    run.recorded();
+    run.nothing_left(1, 0);
+    assert_eq!(run.state.outcome, Some(RunOutcome::AllGreen));
+}

@@ -1,0 +1,296 @@
+//! Commands that look at git's history or at pull requests. They hold right after their task;
+//! later commits change what they see, so that they are not repeated at the end of a run.
+
+/// Programs that look at pull requests and their checks.
+const FORGES: [&str; 3] = ["gh", "glab", "hub"];
+
+/// What git shows of its history, of branches and of uncommitted changes. `ls-files`, `grep` and
+/// `check-ignore` look at files: these are repeated.
+const SUBCOMMANDS: [&str; 22] = [
+    "blame",
+    "branch",
+    "cat-file",
+    "cherry",
+    "describe",
+    "diff",
+    "diff-index",
+    "diff-tree",
+    "for-each-ref",
+    "log",
+    "ls-remote",
+    "merge-base",
+    "name-rev",
+    "reflog",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "show-ref",
+    "stash",
+    "status",
+    "tag",
+];
+
+/// Options of git itself that take the next word as their value.
+const WITH_VALUE: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
+
+/// Options of `rev-parse` that ask where the repository is.
+const PLACES: [&str; 4] = ["--show-", "--git-", "--is-", "--absolute-git-dir"];
+
+/// Words that may stand before a program.
+const PREFIXES: [&str; 14] = [
+    "!", "command", "do", "elif", "else", "env", "exec", "if", "sudo", "then", "time", "until",
+    "while", "xargs",
+];
+
+/// A command, by whether its parts can be repeated after later commits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HistoryParts {
+    /// What looks at files.
+    pub repeated: Option<String>,
+    /// What looks at git's history or at pull requests.
+    pub left_out: Option<String>,
+}
+
+impl HistoryParts {
+    /// Separates the parts of an `&&` list. A command that can't be separated is left out whole
+    /// if one of its parts looks at history.
+    #[must_use]
+    pub fn of(command: &str) -> Self {
+        if !looks_at_history(command) {
+            return Self {
+                repeated: Some(command.to_owned()),
+                left_out: None,
+            };
+        }
+        let parts = and_list(command).unwrap_or_default();
+        let (history, files): (Vec<&str>, Vec<&str>) =
+            parts.into_iter().partition(|part| looks_at_history(part));
+        if files.is_empty() || history.iter().any(|part| leaves_something(part)) {
+            return Self {
+                repeated: None,
+                left_out: Some(command.to_owned()),
+            };
+        }
+        Self {
+            repeated: Some(files.join(" && ")),
+            left_out: Some(history.join(" && ")),
+        }
+    }
+}
+
+/// Whether later parts may need what a part sets or writes.
+fn leaves_something(part: &str) -> bool {
+    let first = part.split_whitespace().next().unwrap_or_default();
+    let mut part = part.to_owned();
+    for harmless in ["2>&1", ">/dev/null", "> /dev/null"] {
+        part = part.replace(harmless, "");
+    }
+    first.contains('=') || first == "export" || part.contains('>')
+}
+
+/// What a character of a command is inside of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Single,
+    Double,
+    Backticks,
+    Parentheses,
+}
+
+/// Splits a list whose parts are joined by `&&` alone; `None` if it is anything else.
+fn and_list(command: &str) -> Option<Vec<&str>> {
+    let (mut parts, mut start, mut inside) = (Vec::new(), 0, Vec::new());
+    let mut chars = command.char_indices().peekable();
+    let mut before = ' ';
+    while let Some((at, char)) = chars.next() {
+        let next = chars.peek().map(|(_, next)| *next);
+        match (inside.last(), char) {
+            (Some(Inside::Single), '\'') => drop(inside.pop()),
+            (Some(Inside::Single), _) => {}
+            (_, '\\') => drop(chars.next()),
+            (Some(Inside::Double), '"') | (Some(Inside::Backticks), '`') => drop(inside.pop()),
+            (_, '`') => inside.push(Inside::Backticks),
+            (Some(Inside::Double), '(') if before == '$' => inside.push(Inside::Parentheses),
+            (Some(Inside::Double), _) => {}
+            (_, '\'') => inside.push(Inside::Single),
+            (_, '"') => inside.push(Inside::Double),
+            (_, '(') => inside.push(Inside::Parentheses),
+            (Some(Inside::Parentheses), ')') => drop(inside.pop()),
+            (Some(_), _) => {}
+            (None, '&') if before == '>' || next == Some('>') => {}
+            (None, '&') if next == Some('&') => {
+                parts.push(command.get(start..at)?.trim());
+                chars.next();
+                start = at + 2;
+            }
+            (None, '|') if next == Some('|') => return None,
+            // Groups, tests and comments: what `&&` joins there is not a list of its own.
+            (None, '&' | ';' | '\n' | ')' | '{' | '}' | '#') => return None,
+            (None, '[') if next == Some('[') => return None,
+            (None, _) => {}
+        }
+        before = char;
+    }
+    parts.push(command.get(start..)?.trim());
+    let is_whole = inside.is_empty() && parts.iter().all(|part| !part.is_empty());
+    is_whole.then_some(parts)
+}
+
+/// Returns whether a shell command looks at git's history or at pull requests, also in one of
+/// its parts.
+fn looks_at_history(command: &str) -> bool {
+    let parts = command.split(['|', ';', '&', '\n', '(', ')', '`', '{', '}']);
+    parts.map(words).any(|words| part_looks_at_history(&words))
+}
+
+/// The words of a part, without quotes around them.
+fn words(part: &str) -> Vec<&str> {
+    let words = part.split_whitespace();
+    words
+        .map(|word| word.trim_matches(['"', '\'', '$']))
+        .collect()
+}
+
+fn part_looks_at_history(words: &[&str]) -> bool {
+    let is_prefix = |word: &&&str| {
+        word.is_empty()
+            || word.contains('=')
+            || PREFIXES.contains(*word)
+            || **word == "["
+            || **word == "test"
+    };
+    let before = words.iter().take_while(is_prefix).count();
+    let Some((program, rest)) = words.get(before..).and_then(<[&str]>::split_first) else {
+        return false;
+    };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    FORGES.contains(&name) || (name == "git" && git_looks_at_history(rest))
+}
+
+/// Judges the words after `git`: its own options, the subcommand, and the arguments of that.
+fn git_looks_at_history(words: &[&str]) -> bool {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if WITH_VALUE.contains(word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            let is_listed = SUBCOMMANDS.contains(word);
+            return is_listed && !looks_at_files(word, words.as_slice());
+        }
+    }
+    false
+}
+
+/// Whether a call asks where the repository is, or for a committed file.
+fn looks_at_files(subcommand: &str, arguments: &[&str]) -> bool {
+    match subcommand {
+        "rev-parse" => arguments
+            .iter()
+            .any(|word| PLACES.iter().any(|place| word.starts_with(place))),
+        "cat-file" | "show" => arguments.iter().any(|word| {
+            let word = word.trim_matches(['"', '\'']);
+            word.split_once(':')
+                .is_some_and(|(revision, path)| revision == "HEAD" && !path.is_empty())
+        }),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HistoryParts, looks_at_history};
+
+    #[test]
+    fn checks_of_history_and_pull_requests_are_recognized_by_their_programs() {
+        for command in [
+            "git log --oneline | grep -q feat",
+            "git status --porcelain",
+            "git -C sub --no-pager diff --exit-code",
+            "git -c core.pager=cat show HEAD",
+            "test -z \"$(git status --porcelain)\"",
+            "[ \"$(git rev-parse --abbrev-ref HEAD)\" = main ]",
+            "! git diff --quiet main",
+            "npm test && git diff --stat",
+            "GIT_PAGER=cat git tag -l v1",
+            "gh pr checks",
+            "/usr/bin/gh pr view --json state",
+            "echo `git rev-list --count HEAD`",
+            "if git branch --list x; then true; fi",
+        ] {
+            assert!(looks_at_history(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn checks_of_files_are_repeated_also_where_they_mention_git() {
+        for command in [
+            "cargo test",
+            "git ls-files | grep -q src/main.rs",
+            "git grep -q TODO",
+            "git check-ignore dist",
+            "cd \"$(git rev-parse --show-toplevel)\" && npm test",
+            "git cat-file -e HEAD:src/main.rs",
+            "git show HEAD:package.json | grep -q jest",
+            "grep -q 'git log' README.md",
+            "test -f gh.txt",
+            "./scripts/git-status.sh",
+            "grep log git.md",
+            "",
+        ] {
+            assert!(!looks_at_history(command), "{command}");
+        }
+    }
+
+    #[track_caller]
+    fn check_parts(command: &str, repeated: Option<&str>, left_out: Option<&str>) {
+        let expected = HistoryParts {
+            repeated: repeated.map(str::to_owned),
+            left_out: left_out.map(str::to_owned),
+        };
+        assert_eq!(HistoryParts::of(command), expected, "{command}");
+    }
+
+    #[test]
+    fn the_parts_of_a_list_that_look_at_files_are_repeated() {
+        check_parts("npm test", Some("npm test"), None);
+        for (command, repeated, left_out) in [
+            (
+                "npm test && git diff --quiet",
+                "npm test",
+                "git diff --quiet",
+            ),
+            (
+                "cd sub && git log -1 2>&1 | grep -q x && npm test 2>&1 | tail -5",
+                "cd sub && npm test 2>&1 | tail -5",
+                "git log -1 2>&1 | grep -q x",
+            ),
+            (
+                "test -z \"$(git status --porcelain && echo \")\")\" && grep -q 'a && b' f",
+                "grep -q 'a && b' f",
+                "test -z \"$(git status --porcelain && echo \")\")\"",
+            ),
+        ] {
+            check_parts(command, Some(repeated), Some(left_out));
+        }
+    }
+
+    #[test]
+    fn a_command_whose_parts_need_each_other_is_left_out_whole() {
+        for command in [
+            "git log",
+            "git status && git diff --quiet",
+            "git diff --quiet || npm test && true",
+            "git log -1; npm test && true",
+            "x=$(git rev-parse HEAD) && test -n \"$x\"",
+            "git diff > out && grep -q x out",
+            "{ git log && npm test; }",
+            "[[ -n $(git log) && -f a ]]",
+            "(git log && npm test)",
+            "git log && echo 'open",
+            "if git branch --list x && true; then npm test; fi",
+        ] {
+            check_parts(command, None, Some(command));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+use std::fmt;
+
+/// A text as an agent wrote it, before secrets were masked.
+///
+/// It can be asked questions, and nothing of it gets out: an answer has no text of its own. It is
+/// never stored, and its debug output says nothing.
+#[derive(Clone, Default)]
+pub struct Unmasked(String);
+
+impl Unmasked {
+    /// Wraps a text.
+    #[must_use]
+    pub fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// Answers a question about the text.
+    pub fn answer<T: Copy + 'static>(&self, question: impl FnOnce(&str) -> T) -> T {
+        question(&self.0)
+    }
+}
+
+impl fmt::Debug for Unmasked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Unmasked(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unmasked_text_answers_questions_and_shows_nothing() {
+        let text = Unmasked::new("hunter2".to_owned());
+        assert!(text.answer(|text| text.contains("hunter")));
+        assert!(!format!("{text:?}").contains("hunter"));
+    }
+}

@@ -1,0 +1,218 @@
+//! The final check: the checks that passed in a run, once more.
+
+use std::time::{Duration, Instant};
+
+use regreen_documents::TaskFile;
+use regreen_engine::FinalCheckOrder;
+use regreen_model::{
+    Evidence, FailureRecord, RepeatResult, RepeatVerdict, RepeatedCheck, TaskKey, VerifyCommand,
+};
+use regreen_workspace::AttemptName;
+
+use crate::clock;
+use crate::observer::RunObserver;
+use crate::performer::{PerformError, Performer};
+use crate::verify::{Check, CheckResult};
+
+/// Empties the boxes of tasks that no longer pass.
+pub(crate) fn reopen(performer: &mut Performer, tasks: &[TaskKey]) -> Result<(), PerformError> {
+    for task in tasks {
+        if let Some(now) = performer.plan.read()?.key_to_reopen(task) {
+            performer.set_box(&now, false)?;
+        }
+    }
+    Ok(())
+}
+
+/// The name of the logs of repeated checks.
+const STEM: &str = "final";
+/// A check hangs if it has not ended after this many times what it took when it passed.
+const HANGS_AFTER: u32 = 5;
+/// Quicker checks count as if they took this long: a busy machine delays them.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+/// Repeats the checks in their order, for as long as there is time.
+pub(crate) fn final_check(
+    performer: &mut Performer,
+    order: &FinalCheckOrder,
+    observer: &mut dyn RunObserver,
+) -> Result<Vec<RepeatResult>, PerformError> {
+    let file = performer.plan.read()?;
+    let deadline = Instant::now() + Duration::from_millis(order.limit_ms);
+    let is_unchanged = is_unchanged(performer, order);
+    let mut results = Vec::new();
+    // Different texts may come to the same command: the gate, where a program is missing.
+    let mut known: Vec<(Vec<VerifyCommand>, RepeatVerdict)> = Vec::new();
+    for repeated in &order.checks {
+        let Some(repeated) = of_rows_in(&file, repeated) else {
+            continue;
+        };
+        let check = check_of(performer, order, &repeated, deadline);
+        let commands = performer.context.runnable(&check);
+        let seen = known.iter().find(|(seen, _)| *seen == commands);
+        let verdict = if repeated.is_latest && is_unchanged {
+            RepeatVerdict::Passed
+        } else if let Some((_, verdict)) = seen {
+            verdict.clone()
+        } else {
+            repeat(performer, &check, repeated.last_ms, observer)?
+        };
+        known.push((commands, verdict.clone()));
+        results.push(RepeatResult {
+            check: repeated.shown(),
+            tasks: repeated.tasks,
+            verdict,
+        });
+    }
+    Ok(results)
+}
+
+/// Whether the files are as the last attempt left them. Then what passed since passes still: the
+/// commit and the progress file changed nothing that is checked.
+fn is_unchanged(performer: &mut Performer, order: &FinalCheckOrder) -> bool {
+    let Some((task, attempt)) = &order.last_attempt else {
+        return false;
+    };
+    if !order.checks.iter().any(|check| check.is_latest) {
+        return false;
+    }
+    let name = AttemptName::new(&performer.run, task, *attempt);
+    let spec_files = performer.paths.spec_files();
+    let changed = performer.tree.changed_since(&name, clock::now());
+    changed.is_some_and(|paths| {
+        paths
+            .into_iter()
+            .all(|path| spec_files.contains(&Some(path)))
+    })
+}
+
+/// The check for those of its tasks that are still in the file.
+fn of_rows_in(file: &TaskFile, check: &RepeatedCheck) -> Option<RepeatedCheck> {
+    let mut check = check.clone();
+    check
+        .tasks
+        .retain(|task| file.key_to_reopen(task).is_some());
+    (!check.tasks.is_empty()).then_some(check)
+}
+
+fn check_of<'c>(
+    performer: &Performer,
+    order: &'c FinalCheckOrder,
+    repeated: &'c RepeatedCheck,
+    deadline: Instant,
+) -> Check<'c> {
+    let task = repeated.tasks.first();
+    let folder = match task {
+        Some(task) => performer.paths.task_folder(&performer.run, task),
+        None => performer.paths.scratch(),
+    };
+    Check {
+        purpose: "final:verify".to_owned(),
+        folder,
+        stem: STEM.to_owned(),
+        commands: &repeated.commands,
+        gate: repeated.gate.as_deref(),
+        timeout_ms: order.timeout_ms,
+        deadline: Some(deadline),
+        environment: &order.environment,
+    }
+}
+
+/// Repeats a check, and once more if it is red: it may be flaky.
+fn repeat(
+    performer: &Performer,
+    check: &Check<'_>,
+    last_ms: u64,
+    observer: &mut dyn RunObserver,
+) -> Result<RepeatVerdict, PerformError> {
+    if check.time_left() < Duration::from_millis(last_ms.max(1)) {
+        return Ok(RepeatVerdict::OutOfTime);
+    }
+    let began = Instant::now();
+    let first = match performer.context.verify(check, observer)? {
+        CheckResult::Passed => return Ok(RepeatVerdict::Passed),
+        CheckResult::Unverified => return Ok(without_program()),
+        // A check that had no time to end says nothing.
+        CheckResult::Failed { evidence, .. }
+            if is_cut(check, &evidence) && !has_hung(began.elapsed(), last_ms) =>
+        {
+            return Ok(RepeatVerdict::OutOfTime);
+        }
+        CheckResult::Failed { failure, .. } => failure,
+    };
+    Ok(match performer.context.verify(check, observer)? {
+        CheckResult::Passed => RepeatVerdict::Flaky,
+        CheckResult::Unverified => without_program(),
+        // It was red, and nothing has shown that it is flaky.
+        CheckResult::Failed { evidence, .. } if is_cut(check, &evidence) => red(first),
+        CheckResult::Failed { failure, .. } => red(failure),
+    })
+}
+
+/// Whether the end of the final check stopped it.
+fn is_cut(check: &Check<'_>, evidence: &Evidence) -> bool {
+    evidence.ending.timed_out && check.time_left() < Duration::from_millis(1)
+}
+
+/// Whether a check that was cut had so much more time than it took when it passed that it hangs.
+fn has_hung(had: Duration, last_ms: u64) -> bool {
+    had >= Duration::from_millis(last_ms).max(SHORTEST) * HANGS_AFTER
+}
+
+fn without_program() -> RepeatVerdict {
+    red(FailureRecord::new(
+        "Verify failed: the program of its command is missing now",
+    ))
+}
+
+fn red(failure: FailureRecord) -> RepeatVerdict {
+    RepeatVerdict::Red {
+        failure: Box::new(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regreen_model::{TaskId, TaskKey};
+
+    use super::*;
+
+    fn task(id: &str, title: &str) -> TaskKey {
+        TaskKey {
+            id: TaskId::parse(id).unwrap(),
+            occurrence: 0,
+            title: title.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_check_is_repeated_for_the_tasks_that_are_still_in_the_file() {
+        let file = TaskFile::read("- [x] 1.1 One\n- [x] 1.2 Two\n".to_owned());
+        let check = |tasks: Vec<TaskKey>| RepeatedCheck {
+            tasks,
+            commands: Vec::new(),
+            gate: None,
+            last_ms: 0,
+            is_latest: false,
+        };
+        let kept = of_rows_in(
+            &file,
+            &check(vec![task("1.1", "One"), task("3.1", "Three")]),
+        );
+        assert_eq!(
+            kept.map(|check| check.tasks),
+            Some(vec![task("1.1", "One")])
+        );
+        assert_eq!(of_rows_in(&file, &check(vec![task("3.1", "Three")])), None);
+    }
+
+    #[test]
+    fn a_check_hangs_if_it_had_several_times_what_it_took_before() {
+        let has_hung = |had_s, last_ms| has_hung(Duration::from_secs(had_s), last_ms);
+        assert!(!has_hung(30, 10_000));
+        assert!(has_hung(50, 10_000));
+        // A quick check may be late.
+        assert!(!has_hung(4, 3));
+        assert!(has_hung(5, 3));
+    }
+}

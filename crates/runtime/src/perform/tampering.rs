@@ -1,0 +1,132 @@
+//! Reviews what an attempt did to things that checks depend on and git does not show.
+
+use std::path::PathBuf;
+
+use regreen_model::{AttemptClass, AttemptReport, Surroundings, Tampering};
+use regreen_workspace::{MAX_FILE, observe_surroundings, read_text_file};
+use serde::{Deserialize, Serialize};
+
+use crate::atomic_file::write_atomically;
+use crate::performer::{PerformError, Performer};
+use crate::tree::TreeError;
+
+/// How many changes are named.
+const MAX_NAMED: usize = 8;
+
+/// What a run compares its attempts with.
+///
+/// Agents can write to the file of it, so it is only read by a process that did not make it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Baseline {
+    surroundings: Surroundings,
+    /// An attempt has weakened a check, and this is how it was before. It stays so until it is
+    /// restored: otherwise the next attempt would pass by it.
+    is_weakened: bool,
+}
+
+fn path(performer: &Performer) -> PathBuf {
+    let folder = performer.paths.run_folder(&performer.run);
+    folder.join("surroundings.json")
+}
+
+fn saved(performer: &Performer) -> Option<Baseline> {
+    let text = read_text_file(&path(performer), MAX_FILE).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// Keeps it for this process, and in a file for the next one.
+fn save(performer: &mut Performer, baseline: Baseline) -> Result<(), PerformError> {
+    let text = serde_json::to_string(&baseline).unwrap_or_default();
+    performer.baseline = Some(baseline);
+    Ok(write_atomically(&path(performer), text.as_bytes())?)
+}
+
+fn observe(performer: &Performer) -> Result<Surroundings, PerformError> {
+    let seen = observe_surroundings(&performer.paths.root, performer.tree.git());
+    Ok(seen.map_err(TreeError::from)?)
+}
+
+/// Remembers what is there before an attempt. What has changed since the last one is people's.
+pub(super) fn remember_surroundings(performer: &mut Performer) -> Result<(), PerformError> {
+    let earlier = performer.baseline.take().or_else(|| saved(performer));
+    if earlier.as_ref().is_some_and(|earlier| earlier.is_weakened) {
+        performer.baseline = earlier;
+        return Ok(());
+    }
+    let mut surroundings = observe(performer)?;
+    if let Some(earlier) = earlier {
+        // A pattern of one attempt must not hide what the next one writes.
+        surroundings.excludes = earlier.surroundings.excludes;
+    }
+    save(
+        performer,
+        Baseline {
+            surroundings,
+            is_weakened: false,
+        },
+    )
+}
+
+/// Lists what an attempt changed there. If that weakens a check, the attempt has failed.
+pub(super) fn review_surroundings(
+    performer: &mut Performer,
+    report: AttemptReport,
+) -> Result<AttemptReport, PerformError> {
+    let baseline = performer.baseline.take().or_else(|| saved(performer));
+    let Some(baseline) = baseline else {
+        let message = format!(
+            "can't tell whether the interrupted attempt changed hooks, git's settings or installed packages: {} is missing or damaged",
+            path(performer).display()
+        );
+        performer.notices.add_all([message]);
+        return Ok(report);
+    };
+    let found = baseline.surroundings.tampering(&observe(performer)?);
+    let (weakened, listed): (Vec<_>, Vec<_>) = found
+        .iter()
+        .partition(|one| matches!(one, Tampering::Weakened(_)));
+    let is_weakened = !weakened.is_empty();
+    // Also where nothing has changed: the file may no longer be what was written.
+    save(
+        performer,
+        Baseline {
+            is_weakened,
+            ..baseline
+        },
+    )?;
+    if !listed.is_empty() {
+        let message = format!(
+            "changed during the attempt, not shown by git: {}",
+            words(performer, &listed)
+        );
+        performer.notices.add_all([message]);
+    }
+    if !is_weakened {
+        return Ok(report);
+    }
+    let error = format!(
+        "The attempt weakened a check: {}. Undo this. If you changed it on purpose, start a new run",
+        words(performer, &weakened)
+    );
+    if report.class != AttemptClass::Ordinary {
+        performer.notices.add_all([error]);
+        return Ok(report);
+    }
+    let mut report = report;
+    report.reports_failure = true;
+    report.failure.error = error;
+    Ok(report)
+}
+
+fn words(performer: &Performer, found: &[&Tampering]) -> String {
+    let mut words: Vec<String> = found
+        .iter()
+        .take(MAX_NAMED)
+        .map(ToString::to_string)
+        .collect();
+    if found.len() > MAX_NAMED {
+        words.push(format!("{} more", found.len() - MAX_NAMED));
+    }
+    // Even the name of a setting may hold a password: it may have an address in it.
+    performer.context.processes.masks.mask(&words.join("; "))
+}

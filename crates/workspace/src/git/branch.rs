@@ -1,0 +1,333 @@
+//! The branch that a run works on: an attempt may add commits to it, and nothing else. What an
+//! attempt did to HEAD is put back; what it committed stays under `refs/regreen/`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::files::IoContext;
+use crate::{Disk, RelPath};
+
+use super::attempt_name::{AttemptName, SnapshotSide};
+use super::invocation::Invocation;
+use super::raw_diff::Entry;
+use super::repository::{Git, Oid};
+use super::runner::GitError;
+use super::snapshots::Snapshots;
+use super::status::InProgress;
+use super::undo::UndoError;
+
+/// How many lost commits are named.
+const NAMED_COMMITS: usize = 5;
+const SHORT: usize = 7;
+
+/// Where HEAD is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadPosition {
+    /// The branch as a full reference; `None` if HEAD is detached.
+    pub branch: Option<String>,
+    /// The commit; `None` before the first one of a branch.
+    pub commit: Option<Oid>,
+    /// An operation that has not ended.
+    pub in_progress: Option<InProgress>,
+}
+
+impl HeadPosition {
+    /// Returns the branch for people.
+    fn shown(&self) -> String {
+        match (&self.branch, &self.commit) {
+            (Some(branch), _) => {
+                let short = branch.strip_prefix("refs/heads/").unwrap_or(branch);
+                format!("branch `{short}`")
+            }
+            (None, Some(commit)) => format!("the detached commit {}", short(commit)),
+            (None, None) => "no commit".to_owned(),
+        }
+    }
+}
+
+/// What happened to HEAD, or to the branch that it was on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedHead {
+    /// From where to where HEAD was moved, if it was.
+    switched: Option<(String, String)>,
+    /// Commits that the branch no longer has.
+    lost: Vec<String>,
+    /// An operation that was begun and not ended.
+    unfinished: Option<InProgress>,
+    /// The files that were put back.
+    pub restored: Vec<RelPath>,
+}
+
+impl fmt::Display for MovedHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        if let Some((from, to)) = &self.switched {
+            parts.push(format!("HEAD was moved from {from} to {to}"));
+        }
+        if !self.lost.is_empty() {
+            let lost = self.lost.join(", ");
+            parts.push(format!("commits were removed from the branch: {lost}"));
+        }
+        if let Some(operation) = self.unfinished {
+            parts.push(format!("a {operation} was left unfinished"));
+        }
+        f.write_str(&parts.join("; "))
+    }
+}
+
+impl Git {
+    /// Returns where HEAD is.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn head_position(&self) -> Result<HeadPosition, GitError> {
+        let call = Invocation::reading("symbolic-ref").args(["--quiet", "HEAD"]);
+        let reply = self.run(call)?;
+        let branch = match reply.exit {
+            Some(0) => Some(String::from_utf8_lossy(&reply.stdout).trim_end().to_owned()),
+            Some(1) => None,
+            _ => return Err(GitError::from_reply("symbolic-ref", &reply)),
+        };
+        Ok(HeadPosition {
+            branch,
+            commit: self.head()?,
+            in_progress: InProgress::look(self.dir()),
+        })
+    }
+
+    fn is_ancestor(&self, commit: &Oid, of: &Oid) -> Result<bool, GitError> {
+        let call =
+            Invocation::reading("merge-base").args(["--is-ancestor", commit.as_str(), of.as_str()]);
+        let reply = self.run(call)?;
+        match reply.exit {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(GitError::from_reply("merge-base", &reply)),
+        }
+    }
+
+    /// Returns the commits that `kept` has and `now` lacks, newest first.
+    fn lost_commits(&self, kept: &Oid, now: Option<&Oid>) -> Result<Vec<String>, GitError> {
+        let excluded = now.map(|oid| format!("^{oid}"));
+        let call = Invocation::reading("rev-list")
+            .arg(format!("--max-count={NAMED_COMMITS}"))
+            .arg(kept.as_str())
+            .args(excluded);
+        let answer = self.ask(call)?;
+        let lines = String::from_utf8_lossy(&answer).into_owned();
+        let cut = |line: &str| line.get(..SHORT).unwrap_or(line).to_owned();
+        Ok(lines.lines().map(cut).collect())
+    }
+
+    fn update_ref(&self, reference: &str, new: &Oid, old: Option<&Oid>) -> Result<(), GitError> {
+        let old = old.unwrap_or(self.null_oid());
+        let call = Invocation::writing("update-ref")
+            .args(["--no-deref", "-m", "regreen: put back", reference])
+            .args([new.as_str(), old.as_str()]);
+        self.ask(call).map(drop)
+    }
+
+    fn paths_between(&self, before: &Oid, after: &Oid) -> Result<BTreeSet<RelPath>, GitError> {
+        let changes = self.changed_files(before, after)?;
+        Ok(changes.into_iter().map(|change| change.path).collect())
+    }
+}
+
+/// HEAD and the index before something runs that may change them.
+#[derive(Clone, Debug)]
+pub struct GuardedHead {
+    position: HeadPosition,
+    index: PathBuf,
+}
+
+impl Snapshots {
+    /// Remembers HEAD and the user's index.
+    ///
+    /// # Errors
+    /// If git fails, or the index cannot be copied.
+    pub fn guard_head(&self) -> Result<GuardedHead, UndoError> {
+        let index = self.scratch().join("guarded-index");
+        let original = self.git().dir().join("index");
+        // Without an index, a copy from an earlier time would be put back.
+        match fs::remove_file(&index) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(error).context("remove", &index)?;
+            }
+            _ => {}
+        }
+        if original.exists() {
+            fs::copy(&original, &index).context("copy", &original)?;
+        }
+        Ok(GuardedHead {
+            position: self.git().head_position()?,
+            index,
+        })
+    }
+
+    /// Puts HEAD, its branch, the index and the files back that were not only added to since
+    /// `guarded`. `before` is the snapshot from then. The commits that HEAD and the branch have
+    /// by now stay under the references of the attempt. Returns what had happened.
+    ///
+    /// # Errors
+    /// If git fails, or a file cannot be written.
+    pub fn put_head_back(
+        &mut self,
+        disk: &dyn Disk,
+        name: &AttemptName,
+        guarded: &GuardedHead,
+        before: &Oid,
+    ) -> Result<Option<MovedHead>, UndoError> {
+        let git = self.git().clone();
+        let (was, now) = (&guarded.position, git.head_position()?);
+        let tip = match &was.branch {
+            Some(branch) => git.resolve(branch)?,
+            None => now.commit.clone(),
+        };
+        let Some(mut moved) = what_happened(&git, was, &now, tip.as_ref())? else {
+            return Ok(None);
+        };
+        // What is written by now is looked at before HEAD moves.
+        let restored = self.overwritten_entries(was, &now, before)?;
+        keep(&git, name, &now, tip.as_ref())?;
+        if let Some(operation) = moved.unfinished {
+            quit(&git, operation)?;
+        }
+        if let Some(commit) = was.commit.as_ref().filter(|_| !moved.lost.is_empty()) {
+            let reference = was.branch.as_deref().unwrap_or("HEAD");
+            git.update_ref(reference, commit, tip.as_ref())?;
+        }
+        match (&was.branch, &was.commit) {
+            (Some(branch), _) if now.branch != was.branch => {
+                let call = Invocation::writing("symbolic-ref");
+                git.ask(call.args(["-m", "regreen: put back", "HEAD", branch]))?;
+            }
+            (None, Some(commit)) if now.branch.is_some() => {
+                git.update_ref("HEAD", commit, now.commit.as_ref())?;
+            }
+            _ => {}
+        }
+        put_index_back(&git, guarded)?;
+        moved.restored = self.restore_entries(disk, &self.filters_in_a_run()?, restored)?;
+        Ok(Some(moved))
+    }
+
+    /// Returns the files as they were before, where git itself has overwritten or removed them:
+    /// they are now as in the commit that HEAD was moved to. Files that the attempt wrote stay as
+    /// they are, and nothing is removed.
+    fn overwritten_entries(
+        &mut self,
+        was: &HeadPosition,
+        now: &HeadPosition,
+        before: &Oid,
+    ) -> Result<BTreeMap<RelPath, Entry>, UndoError> {
+        let (tree, _) = self.work_tree()?;
+        let git = self.git();
+        let (Some(was), Some(now)) = (&was.commit, &now.commit) else {
+            return Ok(BTreeMap::new());
+        };
+        let base = Invocation::reading("merge-base").args([was.as_str(), now.as_str()]);
+        let base = git.ask_oid(base).ok();
+        let (lost, made) = match &base {
+            Some(base) => (git.paths_between(base, was)?, git.paths_between(base, now)?),
+            None => (BTreeSet::new(), BTreeSet::new()),
+        };
+        let committed = git.entries(now)?;
+        let mut entries = BTreeMap::new();
+        for change in git.raw_changes(before, &tree)? {
+            let is_checked_out = change.new.as_ref() == committed.get(&change.path);
+            let is_the_attempts = made.contains(&change.path) && !lost.contains(&change.path);
+            if let Some(old) = change.old.filter(|_| is_checked_out && !is_the_attempts) {
+                entries.insert(change.path, old);
+            }
+        }
+        Ok(entries)
+    }
+}
+
+/// Returns what is not as it was, apart from commits that were added to the branch.
+fn what_happened(
+    git: &Git,
+    was: &HeadPosition,
+    now: &HeadPosition,
+    tip: Option<&Oid>,
+) -> Result<Option<MovedHead>, GitError> {
+    let is_switched = was.branch != now.branch;
+    let lost = match &was.commit {
+        Some(commit) => {
+            let is_there = match tip {
+                Some(tip) => git.is_ancestor(commit, tip)?,
+                None => false,
+            };
+            if is_there {
+                Vec::new()
+            } else {
+                git.lost_commits(commit, tip)?
+            }
+        }
+        None => Vec::new(),
+    };
+    let unfinished = now.in_progress.filter(|_| was.in_progress.is_none());
+    let has_moved = is_switched || !lost.is_empty() || unfinished.is_some();
+    Ok(has_moved.then(|| MovedHead {
+        switched: is_switched.then(|| (was.shown(), now.shown())),
+        lost,
+        unfinished,
+        restored: Vec::new(),
+    }))
+}
+
+/// Keeps the commits that HEAD and the branch have now.
+fn keep(
+    git: &Git,
+    name: &AttemptName,
+    now: &HeadPosition,
+    tip: Option<&Oid>,
+) -> Result<(), GitError> {
+    let snapshot = name.reference(SnapshotSide::After);
+    let folder = snapshot.strip_suffix("after").unwrap_or(&snapshot);
+    let kept = [("head", now.commit.as_ref()), ("branch", tip)];
+    for (word, commit) in kept {
+        if let Some(commit) = commit {
+            let call = Invocation::writing("update-ref");
+            git.ask(call.args([&format!("{folder}{word}"), commit.as_str()]))?;
+        }
+    }
+    Ok(())
+}
+
+/// Forgets an operation without touching HEAD, the index or files.
+fn quit(git: &Git, operation: InProgress) -> Result<(), GitError> {
+    let subcommand = match operation {
+        InProgress::Merge => "merge",
+        InProgress::CherryPick => "cherry-pick",
+        InProgress::Revert => "revert",
+        InProgress::Rebase => "rebase",
+        InProgress::ApplyingPatches => "am",
+    };
+    git.ask(Invocation::writing(subcommand).arg("--quit"))
+        .map(drop)
+}
+
+/// The index is as it was, or, where the branch has gone on, as its last commit.
+fn put_index_back(git: &Git, guarded: &GuardedHead) -> Result<(), UndoError> {
+    let original = git.dir().join("index");
+    if git.head()? != guarded.position.commit || !guarded.index.exists() {
+        git.ask(Invocation::writing("read-tree").arg("HEAD"))?;
+        return Ok(());
+    }
+    replace(&guarded.index, &original)
+}
+
+fn replace(copy: &Path, original: &Path) -> Result<(), UndoError> {
+    let draft = original.with_file_name("index.regreen");
+    fs::copy(copy, &draft).context("copy", copy)?;
+    fs::rename(&draft, original).context("replace", original)?;
+    Ok(())
+}
+
+fn short(commit: &Oid) -> &str {
+    commit.as_str().get(..SHORT).unwrap_or_default()
+}

@@ -1,0 +1,54 @@
+//! The locks that git takes for a commit.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::invocation::Invocation;
+use super::repository::Git;
+use super::runner::GitError;
+
+/// What a commit locks in the git directory of the work tree, and in that of the repository.
+const OF_THE_WORK_TREE: [&str; 2] = ["HEAD.lock", "index.lock"];
+const OF_THE_REPOSITORY: [&str; 2] = ["packed-refs.lock", "config.lock"];
+
+impl Git {
+    /// Returns the locks that exist and that a commit to the current branch would run into.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn commit_locks(&self) -> Result<Vec<PathBuf>, GitError> {
+        let common = self.common_dir()?;
+        let own = OF_THE_WORK_TREE.iter().map(|name| self.dir().join(name));
+        let shared = OF_THE_REPOSITORY.iter().map(|name| common.join(name));
+        let branch = self.branch()?;
+        let branch = branch.map(|name| common.join(format!("{name}.lock")));
+        let all = own.chain(shared).chain(branch);
+        Ok(all.filter(|path| path.symlink_metadata().is_ok()).collect())
+    }
+
+    /// Returns the git directory that all work trees of the repository share.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn common_dir(&self) -> Result<PathBuf, GitError> {
+        let call = Invocation::reading("rev-parse").arg("--git-common-dir");
+        let answer = self.ask(call)?;
+        let name = answer.strip_suffix(b"\n").unwrap_or(&answer);
+        Ok(self.root().join(OsStr::from_bytes(name)))
+    }
+
+    /// Returns the full name of the current branch; `None` if HEAD is detached.
+    fn branch(&self) -> Result<Option<String>, GitError> {
+        let call = Invocation::reading("symbolic-ref").args(["--quiet", "HEAD"]);
+        let subcommand = call.subcommand();
+        let reply = self.run(call)?;
+        match reply.exit {
+            Some(0) => Ok(String::from_utf8(reply.stdout)
+                .ok()
+                .map(|name| name.trim_end().to_owned())),
+            Some(1) => Ok(None),
+            _ => Err(GitError::from_reply(subcommand, &reply)),
+        }
+    }
+}
