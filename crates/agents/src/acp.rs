@@ -61,6 +61,7 @@ pub(crate) struct AcpDecoder {
     resume: Option<String>,
     session: String,
     updates: Updates,
+    retries: gemini::RetryLog,
 }
 
 impl AcpDecoder {
@@ -73,7 +74,16 @@ impl AcpDecoder {
             resume: assignment.session.map(str::to_owned),
             session: String::new(),
             updates: Updates::default(),
+            retries: gemini::RetryLog::default(),
         }
+    }
+}
+
+impl AcpDecoder {
+    /// The protocol has no words for a request to the service that is made again; two agents have
+    /// some in their logs.
+    fn retry(&mut self, line: &[u8]) -> Option<AgentEvent> {
+        opencode::logged(line).or_else(|| self.retries.on_line(line))
     }
 }
 
@@ -86,7 +96,7 @@ impl Decoder for AcpDecoder {
 
     fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply {
         if stream == Stream::Err {
-            return Reply::of(retry(line));
+            return Reply::of(self.retry(line));
         }
         let Some(mut line) = object(line) else {
             return Reply::default();
@@ -224,12 +234,6 @@ impl AcpDecoder {
             ..answer
         }
     }
-}
-
-/// The protocol has no words for a request to the service that is made again; two agents have
-/// some in their logs.
-fn retry(line: &[u8]) -> Option<AgentEvent> {
-    opencode::logged(line).or_else(|| gemini::retry(line))
 }
 
 /// Allows everything or nothing. What is not allowed becomes a question without an answer.

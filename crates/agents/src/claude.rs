@@ -80,7 +80,7 @@ impl JsonProtocol for ClaudeProtocol {
         }
     }
 
-    fn on_log(_line: &[u8]) -> Option<AgentEvent> {
+    fn on_log(&mut self, _line: &[u8]) -> Option<AgentEvent> {
         None
     }
 

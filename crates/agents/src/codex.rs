@@ -79,7 +79,7 @@ impl JsonProtocol for CodexProtocol {
         }
     }
 
-    fn on_log(_line: &[u8]) -> Option<AgentEvent> {
+    fn on_log(&mut self, _line: &[u8]) -> Option<AgentEvent> {
         None
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regreen_model::{AgentEvent, Usage};
+use regreen_model::{AgentEvent, ResetTime, Usage};
 use serde_json::Value;
 
 use crate::coding_agent::{Abilities, Adapter, Credentials, Flags};
@@ -50,6 +50,7 @@ struct GeminiProtocol {
     /// The files that open calls are about to edit, by call.
     files: BTreeMap<String, String>,
     message: MessageBuffer,
+    retries: RetryLog,
     done: bool,
 }
 
@@ -72,8 +73,8 @@ impl JsonProtocol for GeminiProtocol {
         }
     }
 
-    fn on_log(line: &[u8]) -> Option<AgentEvent> {
-        retry(line)
+    fn on_log(&mut self, line: &[u8]) -> Option<AgentEvent> {
+        self.retries.on_line(line)
     }
 
     fn is_done(&self) -> bool {
@@ -113,9 +114,12 @@ impl GeminiProtocol {
         } else {
             ApiError::of(text(line, "/error/message")).into_event()
         };
+        let input_tokens = number(line, "/stats/input_tokens");
+        // Its thoughts are in the total only.
+        let thoughts_too = number(line, "/stats/total_tokens").saturating_sub(input_tokens);
         let usage = AgentEvent::Usage(Usage {
-            input_tokens: number(line, "/stats/input_tokens"),
-            output_tokens: number(line, "/stats/output_tokens"),
+            input_tokens,
+            output_tokens: number(line, "/stats/output_tokens").max(thoughts_too),
             cached_tokens: number(line, "/stats/cached"),
             cost_micro_usd: None,
             cumulative: false,
@@ -124,13 +128,111 @@ impl GeminiProtocol {
     }
 }
 
-/// `Attempt 1 failed with status 429. Retrying with backoff...`: only the log says so.
-pub(crate) fn retry(line: &[u8]) -> Option<AgentEvent> {
-    let line = line.strip_prefix(b"Attempt ")?;
-    let line = String::from_utf8_lossy(line.get(..line.len().min(1024))?);
-    let (_, why) = line
-        .split_once(" failed ")
-        .or_else(|| line.split_once(" failed: "))?;
-    line.contains("Retrying")
-        .then(|| AgentEvent::Trouble(passing(&ApiError::of(why))))
+/// Longer messages of the service are cut.
+const LONGEST_MESSAGE: usize = 4 * 1024;
+
+/// Reads the requests that it makes again, which only its log reports: `Attempt 1 failed with status
+/// 429. Retrying with backoff...`, `Attempt 1 failed: … Retrying after 6193ms...`. The message of
+/// the service may have several lines.
+#[derive(Debug, Default)]
+pub(crate) struct RetryLog {
+    /// The message so far, without its end.
+    open: Option<String>,
+}
+
+impl RetryLog {
+    pub(crate) fn on_line(&mut self, line: &[u8]) -> Option<AgentEvent> {
+        let line = String::from_utf8_lossy(line.get(..line.len().min(LONGEST_MESSAGE))?);
+        let first = line.strip_prefix("Attempt ").and_then(|line| {
+            let split = line.split_once(" failed: ");
+            split.or_else(|| line.split_once(" failed "))
+        });
+        let message = match (first, self.open.take()) {
+            (Some((_, why)), _) => why.to_owned(),
+            (None, Some(open)) if open.len() < LONGEST_MESSAGE => format!("{open}\n{line}"),
+            (None, _) => return None,
+        };
+        if let Some((why, retry)) = message.rsplit_once("Retrying") {
+            // What follows is the answer of the service, or nothing.
+            let error = ApiError {
+                resets: retry_delay(retry),
+                ..ApiError::of(if retry.contains('{') {
+                    &message
+                } else {
+                    why.trim_end_matches([' ', '.'])
+                })
+            };
+            return Some(AgentEvent::Trouble(passing(&error)));
+        }
+        let is_over = message.contains("Max attempts reached");
+        self.open = Some(message).filter(|_| !is_over);
+        None
+    }
+}
+
+/// ` after 6193ms...`
+fn retry_delay(text: &str) -> Option<ResetTime> {
+    let (millis, _) = text.strip_prefix(" after ")?.split_once("ms")?;
+    millis.parse().ok().map(ResetTime::After)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn troubles(log: &str) -> Vec<(String, Option<ResetTime>)> {
+        let mut retries = RetryLog::default();
+        let events = log
+            .lines()
+            .filter_map(|line| retries.on_line(line.as_bytes()));
+        let troubles = events.map(|event| match event {
+            AgentEvent::Trouble(trouble) => (trouble.message, trouble.resets),
+            other => panic!("{other:?}"),
+        });
+        troubles.collect()
+    }
+
+    #[test]
+    fn a_retry_is_read_from_a_message_of_several_lines() {
+        let log = "\
+Loaded cached credentials.
+Attempt 1 failed: You exceeded your current quota.
+* Quota exceeded for metric: requests, limit: 2, model: gemini-2.5-pro
+Please retry in 6.19s.. Retrying after 6193ms...
+Attempt 2 failed: You exceeded your current quota.
+Please retry in 5400.5s.. Retrying after 5400500ms...
+    at retryWithBackoff (file:///x.js:1:1)
+Attempt 3 failed: Resource has been exhausted. Max attempts reached
+Please retry in 9s
+";
+        let message = "You exceeded your current quota. * Quota exceeded for metric: requests, \
+                       limit: 2, model: gemini-2.5-pro Please retry in 6.19s";
+        let long = "You exceeded your current quota. Please retry in 5400.5s";
+        assert_eq!(
+            troubles(log),
+            [
+                (message.to_owned(), Some(ResetTime::After(6193))),
+                (long.to_owned(), Some(ResetTime::After(5_400_500))),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_retry_is_read_from_one_line() {
+        let log = "Attempt 1 failed with status 503. Retrying with backoff... _ApiError: \
+                   {\"error\":{\"code\":503,\"message\":\"Overloaded\",\"status\":\"UNAVAILABLE\"}}\n";
+        assert_eq!(troubles(log), [("Overloaded".to_owned(), None)]);
+    }
+
+    #[test]
+    fn thoughts_count_as_output() {
+        let line = serde_json::json!({"type": "result", "status": "success", "stats": {
+            "total_tokens": 1530, "input_tokens": 1000, "output_tokens": 96}});
+        let events = GeminiProtocol::default().on_object(&line);
+        let usage = events.iter().find_map(|event| match event {
+            AgentEvent::Usage(usage) => Some((usage.input_tokens, usage.output_tokens)),
+            _ => None,
+        });
+        assert_eq!(usage, Some((1000, 530)));
+    }
 }

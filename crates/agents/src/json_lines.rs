@@ -18,7 +18,7 @@ pub(crate) trait JsonProtocol: Debug + Default + Send + 'static {
     fn on_object(&mut self, line: &Value) -> Vec<AgentEvent>;
 
     /// Reads a line of standard error.
-    fn on_log(line: &[u8]) -> Option<AgentEvent>;
+    fn on_log(&mut self, line: &[u8]) -> Option<AgentEvent>;
 
     /// Returns whether the last event was the end of its work.
     fn is_done(&self) -> bool;
@@ -58,7 +58,7 @@ impl<P: JsonProtocol> Decoder for JsonDecoder<P> {
             }
             Stream::Err => {
                 let lost = self.watches_for_lost_session.then(|| lost_session(line));
-                Reply::of(lost.flatten().or_else(|| P::on_log(line)))
+                Reply::of(lost.flatten().or_else(|| self.protocol.on_log(line)))
             }
         }
     }

@@ -49,5 +49,5 @@ pub use prompts::template::{PromptFile, Template, TemplateError};
 pub use prompts::{IdenticalPrompt, Prompts, refuse_identical};
 pub use quoting::untrusted;
 pub use regreen_model::Permissions;
-pub use reset_time::reset_moment;
+pub use reset_time::{LocalZone, ResetMoment, reset_in, reset_moment};
 pub use shell::Interpreter;

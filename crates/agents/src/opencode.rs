@@ -91,7 +91,7 @@ impl JsonProtocol for OpencodeProtocol {
         begun.into_iter().chain(events).collect()
     }
 
-    fn on_log(line: &[u8]) -> Option<AgentEvent> {
+    fn on_log(&mut self, line: &[u8]) -> Option<AgentEvent> {
         logged(line)
     }
 

@@ -6,10 +6,45 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Span, ToSpan, Zoned};
 use regreen_model::{ClockTime, ResetTime, Timestamp, named_span};
 
+/// The time zone of the machine that regreen runs on, for times that name none.
+#[derive(Clone, Debug)]
+pub struct LocalZone(TimeZone);
+
+impl LocalZone {
+    /// Makes it from the variable `TZ`, else from the contents of `/etc/localtime`; without either
+    /// it is UTC, as for every other program.
+    #[must_use]
+    pub fn new(variable: Option<&str>, localtime: Option<&[u8]>) -> Self {
+        let named = variable.map(|name| name.trim_start_matches(':'));
+        let named = named.filter(|name| !name.is_empty()).and_then(|name| {
+            let known = TimeZoneDatabase::bundled().get(name);
+            known.or_else(|_| TimeZone::posix(name)).ok()
+        });
+        let configured = || TimeZone::tzif("localtime", localtime?).ok();
+        Self(named.or_else(configured).unwrap_or(TimeZone::UTC))
+    }
+}
+
+impl Default for LocalZone {
+    fn default() -> Self {
+        Self(TimeZone::UTC)
+    }
+}
+
+/// The moment when a limit is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResetMoment {
+    /// The moment.
+    pub at: Timestamp,
+    /// The service named a time of day without a place; regreen took it as the local time.
+    pub is_assumed: bool,
+}
+
 /// Returns the time that an error names: `try again in 1h 2m`, `Suggested retry after 3600s`,
-/// seconds since 1970 behind a bar, `resets 4pm (Europe/Berlin)`, `resets at
-/// 2026-11-17T04:00:00Z`. A time of day without a time zone does not count.
-pub(crate) fn reset_in(text: &str) -> Option<ResetTime> {
+/// seconds since 1970 behind a bar, `resets 4pm (Europe/Berlin)`, `try again at 8:35 AM`, `resets
+/// at 2026-11-17T04:00:00Z`.
+#[must_use]
+pub fn reset_in(text: &str) -> Option<ResetTime> {
     named_span(text)
         .map(ResetTime::After)
         .or_else(|| moment(text).map(ResetTime::At))
@@ -25,13 +60,35 @@ pub(crate) fn retry_after(header: &str) -> Option<ResetTime> {
     after.map(ResetTime::After).or_else(at)
 }
 
-/// Returns the moment of a reset; `None` if its time zone is unknown.
+/// A time without a place may be meant for anywhere; further away than this, it is not used.
+const LONGEST_ASSUMED_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// Returns the moment of a reset; `None` if its time zone is unknown. A time without a place is
+/// taken as local time if that is within a day.
 #[must_use]
-pub fn reset_moment(resets: &ResetTime, now: Timestamp) -> Option<Timestamp> {
+pub fn reset_moment(resets: &ResetTime, now: Timestamp, local: &LocalZone) -> Option<ResetMoment> {
+    let known = |at| ResetMoment {
+        at,
+        is_assumed: false,
+    };
     match resets {
-        ResetTime::At(at) => Some(Timestamp::from_millis(u64::try_from(*at).unwrap_or(0))),
-        ResetTime::After(millis) => Some(now.plus(*millis)),
-        ResetTime::Clock(clock) => next(clock, now),
+        ResetTime::At(at) => {
+            let millis = u64::try_from(*at).unwrap_or(0);
+            Some(known(Timestamp::from_millis(millis)))
+        }
+        ResetTime::After(millis) => Some(known(now.plus(*millis))),
+        ResetTime::Clock(clock) => match &clock.zone {
+            Some(name) => {
+                let zone = TimeZoneDatabase::bundled().get(name).ok()?;
+                next(clock, &zone, now).map(known)
+            }
+            None => {
+                let at = next(clock, &local.0, now)?;
+                let is_assumed = true;
+                let is_soon = at.since(now) <= LONGEST_ASSUMED_MS;
+                is_soon.then_some(ResetMoment { at, is_assumed })
+            }
+        },
     }
 }
 
@@ -50,25 +107,52 @@ const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
-/// `resets 4pm (Europe/Berlin)`, `resets Nov 20 at 4:30 pm (UTC)`, `reset at 16:00 (UTC)`.
+/// What precedes a time of day.
+const BEFORE_CLOCK: [&str; 2] = ["try again at ", "reset"];
+/// Longer than any time of day with its date and its time zone.
+const LONGEST_CLOCK: usize = 80;
+
+/// `resets 4pm (Europe/Berlin)`, `resets Nov 20 at 4:30 pm (UTC)`, `reset at 16:00 (UTC)`, `try
+/// again at Nov 20th, 2026 8:35 AM`, `resets 9pm`.
 fn clock_in(text: &str) -> Option<ClockTime> {
     let lower = text.to_ascii_lowercase();
-    let said = text.get(lower.find("reset")?..)?;
-    let (said, rest) = said.split_once('(')?;
-    let (zone, _) = rest.split_once(')')?;
-    let said = said.to_ascii_lowercase();
+    let mut phrases = BEFORE_CLOCK
+        .iter()
+        .filter_map(|phrase| lower.find(phrase).map(|at| at + phrase.len()));
+    phrases.find_map(|at| clock_at(text.get(at..)?))
+}
+
+/// Reads the time of day that a text begins with.
+fn clock_at(text: &str) -> Option<ClockTime> {
+    let text = &text[..text.floor_char_boundary(LONGEST_CLOCK)];
+    let sentence = text.split("\n").next()?.split(". ").next()?;
+    let (said, place) = match sentence.split_once('(') {
+        Some((said, rest)) => (said, rest.split_once(')').map(|(place, _)| place.trim())),
+        None => (sentence, None),
+    };
     let is_between = |c: char| !c.is_ascii_alphanumeric() && c != ':';
     let words: Vec<&str> = said
         .split(is_between)
         .filter(|word| !word.is_empty())
         .collect();
+    let zone = place.or_else(|| zone_word(&words));
+    let lower: Vec<String> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
+    let words: Vec<&str> = lower.iter().map(String::as_str).collect();
     let (hour, minute) = time_of(&words)?;
     Some(ClockTime {
         date: date_of(&words),
         hour,
         minute,
-        zone: zone.trim().to_owned(),
+        zone: zone.map(str::to_owned),
     })
+}
+
+/// Returns the abbreviation of a time zone at the end: `8:35 AM UTC`.
+fn zone_word<'t>(words: &[&'t str]) -> Option<&'t str> {
+    let is_zone = |word: &&&str| {
+        (3..=5).contains(&word.len()) && word.chars().all(|c| c.is_ascii_uppercase())
+    };
+    words.last().filter(is_zone).copied()
 }
 
 /// The first of the words that is a time: `4pm`, `4:30pm`, `4 pm`, `16:00`.
@@ -106,6 +190,8 @@ fn date_of(words: &[&str]) -> Option<(i8, i8)> {
         let at = MONTHS
             .iter()
             .position(|name| month.get(..3) == Some(name))?;
+        // `20th`
+        let day = day.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let day: i8 = day.parse().ok()?;
         Some((i8::try_from(at + 1).ok()?, day))
     })
@@ -129,8 +215,7 @@ fn http_date(text: &str) -> Option<i64> {
 
 /// Returns the next moment at which clocks in the time zone show the time. A time that daylight
 /// saving skips is an hour later.
-fn next(clock: &ClockTime, now: Timestamp) -> Option<Timestamp> {
-    let zone = TimeZoneDatabase::bundled().get(&clock.zone).ok()?;
+fn next(clock: &ClockTime, zone: &TimeZone, now: Timestamp) -> Option<Timestamp> {
     let now = jiff::Timestamp::from_millisecond(i64::try_from(now.as_millis()).ok()?).ok()?;
     let past = now
         .to_zoned(zone.clone())
@@ -144,7 +229,7 @@ fn next(clock: &ClockTime, now: Timestamp) -> Option<Timestamp> {
         Some(_) => 1.year(),
         None => 1.day(),
     };
-    let shown = |date: Date| shown_at(clock, date, &zone);
+    let shown = |date: Date| shown_at(clock, date, zone);
     let found = shown(first).filter(|found| *found >= past);
     let found = found.or_else(|| shown(first.checked_add(step).ok()?))?;
     let millis = found.timestamp().as_millisecond();
@@ -195,7 +280,8 @@ mod tests {
     #[test]
     fn moments_far_away_and_long_ago_are_read() {
         let now = Timestamp::from_millis(1_794_000_000_000);
-        let moment = |resets| reset_moment(&resets, now);
+        let moment =
+            |resets| reset_moment(&resets, now, &LocalZone::default()).map(|moment| moment.at);
         assert_eq!(moment(ResetTime::At(-1)), Some(Timestamp::from_millis(0)));
         let last = moment(ResetTime::After(u64::MAX)).unwrap();
         assert!(last > now);
@@ -209,8 +295,8 @@ mod tests {
             "",
             "try again later",
             "try again in a moment",
-            "resets 3pm",
-            "try again at 5:00 PM",
+            "resets soon",
+            "try again at noon",
             "limit|12",
             "try again in 99999999999999999999 days",
         ] {
@@ -225,19 +311,75 @@ mod tests {
             now in any::<u64>(),
         ) {
             let resets = reset_in(&text).or_else(|| retry_after(&text));
-            let _ = resets.and_then(|resets| reset_moment(&resets, Timestamp::from_millis(now)));
+            let _ = resets.and_then(|resets| reset_moment(&resets, Timestamp::from_millis(now), &LocalZone::default()));
         }
     }
 
-    /// When a limit is over that is told at a moment.
+    fn moment_of(text: &str) -> Timestamp {
+        let moment: jiff::Timestamp = text.parse().unwrap();
+        Timestamp::from_millis(u64::try_from(moment.as_millisecond()).unwrap())
+    }
+
+    /// When a limit is over that is told at a moment, and that names its time zone.
     #[track_caller]
     fn check(text: &str, now: &str, expected: Option<&str>) {
-        let millis = |text: &str| {
-            let moment: jiff::Timestamp = text.parse().unwrap();
-            Timestamp::from_millis(u64::try_from(moment.as_millisecond()).unwrap())
-        };
-        let found = clock_in(text).and_then(|clock| next(&clock, millis(now)));
-        assert_eq!(found, expected.map(millis), "{text} at {now}");
+        let resets = clock_in(text).map(ResetTime::Clock);
+        let local = LocalZone::new(Some("Asia/Tokyo"), None);
+        let found = resets.and_then(|resets| reset_moment(&resets, moment_of(now), &local));
+        let expected = expected.map(|at| ResetMoment {
+            at: moment_of(at),
+            is_assumed: false,
+        });
+        assert_eq!(found, expected, "{text} at {now}");
+    }
+
+    /// The moment of a time without a place, on a machine in a time zone.
+    #[track_caller]
+    fn check_assumed(text: &str, zone: &LocalZone, now: &str, expected: Option<&str>) {
+        let resets = reset_in(text).unwrap();
+        let found = reset_moment(&resets, moment_of(now), zone);
+        let expected = expected.map(|at| ResetMoment {
+            at: moment_of(at),
+            is_assumed: true,
+        });
+        assert_eq!(found, expected, "{text} at {now}");
+    }
+
+    #[test]
+    fn a_time_without_a_place_is_the_local_time_of_the_machine_within_a_day() {
+        let berlin = LocalZone::new(Some("Europe/Berlin"), None);
+        let night = "2026-11-18T03:00:00Z";
+        let morning = Some("2026-11-18T07:35:00Z");
+        let codex = "You've hit your usage limit. Upgrade to Pro (https://example.com/pricing) \
+                     or try again at 8:35 AM.";
+        check_assumed(codex, &berlin, night, morning);
+        check_assumed(
+            "try again at Nov 18th, 2026 8:35 AM.",
+            &berlin,
+            night,
+            morning,
+        );
+        check_assumed("try again at Nov 25th, 2026 8:35 AM.", &berlin, night, None);
+        let claude = "You're out of extra usage · resets 9pm";
+        check_assumed(claude, &berlin, night, Some("2026-11-18T20:00:00Z"));
+        let utc = LocalZone::default();
+        check_assumed(claude, &utc, night, Some("2026-11-18T21:00:00Z"));
+        let posix = LocalZone::new(Some("EST5"), None);
+        check_assumed(claude, &posix, night, Some("2026-11-19T02:00:00Z"));
+        let unreadable = LocalZone::new(Some("No/Such"), Some(b"not a time zone"));
+        check_assumed(claude, &unreadable, night, Some("2026-11-18T21:00:00Z"));
+    }
+
+    #[test]
+    fn an_abbreviation_behind_a_time_is_its_time_zone() {
+        let noon = "2026-11-16T12:00:00Z";
+        check(
+            "try again at 4:30 PM UTC",
+            noon,
+            Some("2026-11-16T16:30:00Z"),
+        );
+        // Which of several it is, is unknown.
+        check("resets 4pm CST", noon, None);
     }
 
     #[test]
@@ -302,12 +444,10 @@ mod tests {
     fn impossible_times_of_day_are_not_read() {
         let now = "2026-11-16T12:00:00Z";
         for text in [
-            "resets 4pm",
             "resets 4pm (local time)",
             "resets 25:00 (UTC)",
             "resets 4:99 (UTC)",
             "resets 99999pm (UTC)",
-            "resets -4pm (",
             "resets Feb 31 at 4pm (UTC)",
             "resets soon (UTC)",
             "4pm (UTC)",

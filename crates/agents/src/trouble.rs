@@ -50,6 +50,9 @@ impl<'a> ApiError<'a> {
 type Meaning = (TroubleClass, FailureKind);
 
 const NO_CREDIT: Meaning = (TroubleClass::Fatal, FailureKind::NoCredit);
+/// Words of accounts that a person has to pay for, or whose limit a person has to raise; a time
+/// beside them is that of the next bill.
+const SPENT: [&str; 3] = ["out of usage credits", "spend limit", "shared budget"];
 const LOGIN: Meaning = (TroubleClass::Fatal, FailureKind::AuthFailed);
 const SET_UP: Meaning = (TroubleClass::Fatal, FailureKind::BadUsage);
 const OVERFLOW: Meaning = (TroubleClass::Session, FailureKind::ContextOverflow);
@@ -67,7 +70,8 @@ const WORDS: [(&str, Meaning); 8] = [
         OVERFLOW,
     ),
     (
-        "credit balance|billing|insufficient_quota|out of credits|payment required",
+        "credit balance|billing|insufficient_quota|out of credits|payment required|\
+         out of usage credits|spend limit|shared budget",
         NO_CREDIT,
     ),
     (
@@ -86,8 +90,8 @@ const WORDS: [(&str, Meaning); 8] = [
         LOGIN,
     ),
     (
-        "rate_limit|rate limit|usage limit|too many requests|resource_exhausted|\
-         resource has been exhausted|quota",
+        "rate_limit|rate limit|usage limit|hit your limit|limit reached|out of extra usage|\
+         too many requests|resource_exhausted|resource has been exhausted|quota",
         LIMITED,
     ),
     (
@@ -109,7 +113,7 @@ pub(crate) fn trouble(error: &ApiError<'_>) -> Option<ApiTrouble> {
     let words = by_words(error).filter(|meaning| !is_overruled(*meaning, status));
     let (class, kind) = match words.or_else(|| by_status(status?))? {
         // A quota that comes back is a limit, whatever the message says about billing.
-        NO_CREDIT if resets.is_some() => LIMITED,
+        NO_CREDIT if resets.is_some() && !is_spent(error.message) => LIMITED,
         meaning => meaning,
     };
     Some(ApiTrouble {
@@ -119,6 +123,11 @@ pub(crate) fn trouble(error: &ApiError<'_>) -> Option<ApiTrouble> {
         status,
         resets: resets.filter(|_| class == TroubleClass::Transient),
     })
+}
+
+fn is_spent(message: &str) -> bool {
+    let message = message.to_lowercase();
+    SPENT.iter().any(|words| message.contains(words))
 }
 
 /// Returns the trouble of an error that the agent itself retries: it is transient, whatever it
@@ -270,6 +279,25 @@ mod tests {
         check(None, down, Some(LOGIN));
         check(Some(429), "insufficient_quota", Some(NO_CREDIT));
         check(None, "something else", None);
+    }
+
+    #[test]
+    fn a_limit_is_waited_for_but_spent_money_is_not() {
+        check(
+            None,
+            "You're out of extra usage · resets 9pm",
+            Some(LIMITED),
+        );
+        check(None, "5-hour limit reached ∙ resets 9pm", Some(LIMITED));
+        for spent in [
+            "You're out of usage credits · resets Dec 1",
+            "Your organization has reached its monthly spend limit. Resets 12am (UTC)",
+            "The shared budget of your team is used up; try again in 40 hours",
+        ] {
+            check(Some(429), spent, Some(NO_CREDIT));
+            check(None, spent, Some(NO_CREDIT));
+        }
+        check(Some(503), "shared budget service unavailable", Some(DOWN));
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use regreen_agents::LocalZone;
 use regreen_redaction::environment_secrets;
 use regreen_runtime::SpecPaths;
-use regreen_workspace::{ReadError, RealDisk, SpecError, find_spec, workspace_root};
+use regreen_workspace::{ReadError, RealDisk, SpecError, find_spec, read_file, workspace_root};
 
 use crate::problem::Problem;
 
@@ -64,6 +65,16 @@ pub fn own_secrets() -> BTreeSet<String> {
     let text = |value: OsString| value.into_string().ok();
     let variables = std::env::vars_os();
     environment_secrets(variables.filter_map(|(name, value)| Some((text(name)?, text(value)?))))
+}
+
+/// More than any time zone has.
+const MAX_ZONE: u64 = 64 * 1024;
+
+/// Returns the time zone of this machine.
+pub fn local_zone() -> LocalZone {
+    let variable = std::env::var("TZ").ok();
+    let file = read_file(Path::new("/etc/localtime"), MAX_ZONE).ok();
+    LocalZone::new(variable.as_deref(), file.as_deref())
 }
 
 /// Returns the value of `PATH`.

@@ -33,6 +33,8 @@ pub struct ObservedAttempt {
     pub progressed: bool,
     /// When the agent's service is available again, if it names a time.
     pub trouble_ends: Option<Timestamp>,
+    /// The service named a time of day without a place: it was taken as local time.
+    pub trouble_end_is_assumed: bool,
 }
 
 /// How an attempt ended.
@@ -169,7 +171,11 @@ impl ObservedAttempt {
             TroubleClass::Fatal => AttemptClass::Fatal { why },
             TroubleClass::Session => AttemptClass::Session { why },
             TroubleClass::Transient => AttemptClass::Transient {
-                why,
+                why: if self.trouble_end_is_assumed {
+                    format!("{why} (assumed to be local time)")
+                } else {
+                    why
+                },
                 until: self.trouble_ends,
             },
         }
@@ -340,6 +346,11 @@ mod tests {
             until: attempt.trouble_ends,
         };
         assert_eq!(attempt.class(), expected);
+        attempt.trouble_end_is_assumed = true;
+        let AttemptClass::Transient { why, .. } = attempt.class() else {
+            panic!("{:?}", attempt.class());
+        };
+        assert_eq!(why, "slow down (assumed to be local time)");
         attempt.transcript.finished = Some(true);
         assert_eq!(attempt.class(), AttemptClass::Ordinary);
     }

@@ -201,8 +201,8 @@ pub struct ClockTime {
     pub hour: i8,
     /// 0 to 59.
     pub minute: i8,
-    /// By its name in the time zone database.
-    pub zone: String,
+    /// By its name in the time zone database; `None` if the service named no place.
+    pub zone: Option<String>,
 }
 
 /// How an attempt ended, as far as is known before the work is verified.

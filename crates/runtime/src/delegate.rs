@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use regreen_agents::{Agent, Prompts};
+use regreen_agents::{Agent, LocalZone, Prompts};
 use regreen_diagnosis::{ChildFailure, Completion};
 use regreen_engine::delegation::{Conclusion, Terms};
 use regreen_model::StopSignal;
@@ -48,6 +48,8 @@ pub struct DelegationSetup {
     pub prompts: Prompts,
     /// Where programs are looked for: the value of PATH.
     pub path: OsString,
+    /// The time zone of this machine, for times that services name without a place.
+    pub local_zone: LocalZone,
     /// Values of the environment that must be neither stored nor shown.
     pub secrets: BTreeSet<String>,
     /// regreen's own binary.

@@ -4,9 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use regreen_agents::{Agent, Assignment, Invocation, Prompts, StdinContent, reset_moment};
+use regreen_agents::{
+    Agent, Assignment, Invocation, LocalZone, Prompts, StdinContent, reset_in, reset_moment,
+};
 use regreen_diagnosis::{AttemptEnd, ObservedAttempt, agent_trouble};
-use regreen_model::{Ending, Transcript};
+use regreen_model::{ApiTrouble, Ending, Transcript};
 use regreen_repairs::ManifestSnapshot;
 use regreen_supervisor::{EndReason, Exit, ProcessEnd, StartStep, Stdin};
 use regreen_workspace::{Programs, RealDisk};
@@ -28,6 +30,8 @@ pub(crate) struct ExecutionContext {
     pub(crate) programs: Programs,
     /// Where programs are looked for: the value of PATH.
     pub(crate) path: OsString,
+    /// For times that services name without a place.
+    pub(crate) local_zone: LocalZone,
     /// What the workspace's manifests named when the work began.
     pub(crate) manifests: ManifestSnapshot,
     /// The workspace's own programs that PATH may get.
@@ -76,11 +80,17 @@ impl ExecutionContext {
             prompts,
             programs,
             path,
+            local_zone: LocalZone::default(),
             manifests,
             project_programs,
             verify_timeout_ms,
             processes,
         }
+    }
+
+    /// Takes times without a place as times of this zone.
+    pub(crate) fn in_zone(self, local_zone: LocalZone) -> Self {
+        Self { local_zone, ..self }
     }
 
     /// Runs the agent to its end under the supervisor, and returns what was seen of it.
@@ -104,7 +114,11 @@ impl ExecutionContext {
         let (mut transcript, log) = listener.finish(&ending, ended.reason);
         log.finish()?;
         if transcript.trouble.is_none() {
-            transcript.trouble = agent_trouble(&transcript, ending);
+            let trouble = agent_trouble(&transcript, ending);
+            transcript.trouble = trouble.map(|trouble| ApiTrouble {
+                resets: trouble.resets.or_else(|| reset_in(&trouble.message)),
+                ..trouble
+            });
         }
         Ok(self.observed(transcript, &ended, ending))
     }
@@ -120,6 +134,7 @@ impl ExecutionContext {
             .trouble
             .as_ref()
             .and_then(|trouble| trouble.resets.as_ref());
+        let resets = resets.and_then(|resets| reset_moment(resets, clock::now(), &self.local_zone));
         // An agent that speaks a protocol greets before it does anything.
         let has_printed = ended.stdout_bytes + ended.stderr_bytes > 0 && !agent.has_sessions();
         ObservedAttempt {
@@ -130,7 +145,8 @@ impl ExecutionContext {
                 .reports_tools()
                 .then_some(!transcript.tools.counts.is_empty()),
             progressed: has_printed || transcript.worked,
-            trouble_ends: resets.and_then(|resets| reset_moment(resets, clock::now())),
+            trouble_ends: resets.map(|resets| resets.at),
+            trouble_end_is_assumed: resets.is_some_and(|resets| resets.is_assumed),
             ending,
             transcript,
         }

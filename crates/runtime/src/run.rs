@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use regreen_agents::{Agent, Prompts};
+use regreen_agents::{Agent, LocalZone, Prompts};
 use regreen_engine::{Input, Resumption, State, latest_choices};
 use regreen_model::{
     AgentIdentity, AttemptReport, ChoiceKind, PersonChoice, RunConfig, RunOutcome, TaskKey,
@@ -55,6 +55,8 @@ pub struct RunSetup {
     pub prompts: Prompts,
     /// Where programs are looked for: the value of PATH.
     pub path: OsString,
+    /// The time zone of this machine, for times that services name without a place.
+    pub local_zone: LocalZone,
     /// Values of the environment that must be neither stored nor shown.
     pub secrets: BTreeSet<String>,
     /// regreen's own binary.
@@ -237,6 +239,7 @@ fn performer(
         agent_is_chosen: _,
         prompts,
         path,
+        local_zone,
         secrets,
         keeper,
         stop,
@@ -269,7 +272,8 @@ fn performer(
             project_programs,
             config.verify_timeout_ms,
             processes,
-        ),
+        )
+        .in_zone(local_zone),
         notices: Notices::default(),
         reviews: Vec::new(),
         baseline: None,

@@ -79,7 +79,8 @@ impl<'o> ActiveDelegation<'o> {
                     // Not the prefix of runs: a run would take these processes for strays.
                     run: folder.id.clone(),
                 },
-            ),
+            )
+            .in_zone(setup.local_zone),
             observer,
             folder,
             environment: Vec::new(),

@@ -20,7 +20,7 @@ use crate::config::{
 };
 use crate::exit::Exit;
 use crate::problem::Problem;
-use crate::spec_context::{current_dir, own_secrets, path_variable};
+use crate::spec_context::{current_dir, local_zone, own_secrets, path_variable};
 
 /// The default time limit of the first attempt.
 const TIMEOUT_MS: u64 = 300_000;
@@ -143,6 +143,7 @@ fn setup(arguments: &Delegate) -> Result<DelegationSetup, Problem> {
         agent,
         prompts: texts.prompts,
         path: path_variable(),
+        local_zone: local_zone(),
         secrets: own_secrets(),
         keeper: std::env::current_exe().map_err(Problem::OwnProgram)?,
         stop,

@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::plan::known_ids;
 use crate::problem::Problem;
-use crate::spec_context::{SpecContext, own_secrets, path_variable};
+use crate::spec_context::{SpecContext, local_zone, own_secrets, path_variable};
 use crate::state_file::limits_in;
 
 #[derive(Debug, Args)]
@@ -137,6 +137,7 @@ impl PreparedRun {
             agent_is_chosen: self.settings.agent.origin != Origin::Default,
             prompts: self.prompts,
             path: path_variable(),
+            local_zone: local_zone(),
             secrets: own_secrets(),
             keeper: std::env::current_exe().map_err(Problem::OwnProgram)?,
             stop,
