@@ -22,11 +22,13 @@ impl State {
                 config,
                 after_limit,
                 lost,
+                earlier,
             } => {
                 let lost: BTreeSet<TaskKey> = lost.iter().cloned().collect();
                 *self = Self {
                     skipped: lost.clone(),
                     put_back: lost,
+                    earlier_checks: earlier.clone(),
                     run: run.clone(),
                     config: config.clone(),
                     after_limit: *after_limit,
@@ -399,7 +401,7 @@ impl State {
         self.reading = None;
         self.total_tasks = picked.total;
         self.current = Some(picked.task.clone());
-        self.claimed.retain(|(claim, _)| claim.task != picked.task);
+        self.forget_passed(&picked.task);
         let regression = self.regression_of(&picked.task).cloned();
         let task = self
             .tasks

@@ -1,8 +1,9 @@
 //! What the engine is told.
 
 use regreen_model::{
-    AttemptReport, CommandSeq, Failure, FixBudget, Inspection, PersonAnswer, PersonChoice,
-    PlanChanges, PlanStatus, RepairResult, RepeatResult, RunConfig, StopSignal, TaskKey, Verdict,
+    AttemptReport, CommandSeq, Failure, FixBudget, Inspection, PassedVerify, PersonAnswer,
+    PersonChoice, PlanChanges, PlanStatus, RepairResult, RepeatResult, RunConfig, StopSignal,
+    TaskKey, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,9 @@ pub enum Input {
         /// Tasks whose rows agents removed in earlier runs, and that no one has settled.
         #[serde(default)]
         lost: Vec<TaskKey>,
+        /// The checks that originals passed in earlier runs, since all tasks were last done.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        earlier: Vec<PassedVerify>,
     },
     /// The process that drove this run is gone; a new one has folded its events.
     Resume(Resumption),

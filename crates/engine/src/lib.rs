@@ -16,6 +16,7 @@
 //!     choices: Vec::new(),
 //!     after_limit: false,
 //!     lost: Vec::new(),
+//!     earlier: Vec::new(),
 //! };
 //! let now = Timestamp::from_millis(0);
 //! let decision = decide(&state, now, &start);

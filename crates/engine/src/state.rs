@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Claim, CommandSeq, FailureRecord, Mark, PickedTask,
-    PlannedRepair, PromptKind, Regression, RepairAction, RunConfig, RunOutcome, Spending,
-    StopSignal, TaskId, TaskKey, Timestamp, UsageLedger,
+    AttemptClass, AttemptReport, ChoiceKind, Claim, CommandSeq, FailureRecord, Mark, PassedVerify,
+    PickedTask, PlannedRepair, PromptKind, Regression, RepairAction, RunConfig, RunOutcome,
+    Spending, StopSignal, TaskId, TaskKey, Timestamp, UsageLedger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +81,9 @@ pub struct State {
     /// Tasks that agents ticked on the side and whose checks passed.
     #[serde(default)]
     pub claimed: Vec<(Claim, PassedCheck)>,
+    /// The checks that originals passed in earlier runs, since all tasks were last done.
+    #[serde(default)]
+    pub earlier_checks: Vec<PassedVerify>,
     /// The repetition of all checks before the run ends.
     #[serde(default)]
     pub final_check: FinalCheck,
@@ -487,6 +490,7 @@ impl State {
             outcome: self.outcome.clone(),
             last_attempt: self.last_attempt.clone(),
             claimed: self.claimed.clone(),
+            earlier_checks: self.earlier_checks.clone(),
             final_check: self.final_check.clone(),
             ..*self
         }

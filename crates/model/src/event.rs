@@ -3,9 +3,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptReport, FailureRecord, Inspection, Mark, NotRepeated, PersonAnswer, PersonChoice,
-    PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression, RepairResult, RunConfig,
-    RunOutcome, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    AttemptReport, FailureRecord, Inspection, Mark, NotRepeated, PassedVerify, PersonAnswer,
+    PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression, RepairResult,
+    RunConfig, RunOutcome, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 
 /// The number of a command, by which its answer refers to it.
@@ -28,6 +28,9 @@ pub enum Event {
         /// Tasks whose rows agents removed in earlier runs, and that no one has settled.
         #[serde(default)]
         lost: Vec<TaskKey>,
+        /// The checks that originals passed in earlier runs, since all tasks were last done.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        earlier: Vec<PassedVerify>,
     },
     /// A run that had paused or died was resumed.
     RunResumed {

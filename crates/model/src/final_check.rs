@@ -1,4 +1,4 @@
-//! The final check: what passed in a run must still pass when the run is about to end.
+//! The final check: what passed must still pass when a run is about to end.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,21 @@ named_enum! {
         /// Nothing: the checks are not repeated.
         Off = "off",
     }
+}
+
+/// The check that a finished original has passed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassedVerify {
+    /// The task.
+    pub task: TaskKey,
+    /// The commands of its Verify, as they were then.
+    pub commands: Vec<VerifyCommand>,
+    /// Whether the gate checks it where it has no command.
+    pub has_gate: bool,
+    /// Whether it is a `[RED]` row.
+    pub is_red: bool,
+    /// How long the check took.
+    pub took_ms: u64,
 }
 
 /// A check that the final check repeats, for all tasks that have the same one.

@@ -45,8 +45,8 @@ pub use failure::{
 };
 pub use failure_kind::FailureKind;
 pub use final_check::{
-    FinalCheckPolicy, NotRepeated, NotRepeatedReason, Regression, RepeatResult, RepeatVerdict,
-    RepeatedCheck,
+    FinalCheckPolicy, NotRepeated, NotRepeatedReason, PassedVerify, Regression, RepeatResult,
+    RepeatVerdict, RepeatedCheck,
 };
 pub use history_check::HistoryParts;
 pub use person::{AnswerKind, ChoiceKind, PersonAnswer, PersonChoice};

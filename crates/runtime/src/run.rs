@@ -1,5 +1,6 @@
 //! A run from its beginning to its end.
 
+mod earlier;
 mod opening;
 mod preflight;
 
@@ -11,20 +12,19 @@ use std::time::Duration;
 
 use regreen_agents::{Agent, LocalZone, Prompts};
 use regreen_engine::{Input, Resumption, State, latest_choices};
-use regreen_model::{
-    AgentIdentity, AttemptReport, ChoiceKind, PersonChoice, RunConfig, RunOutcome, TaskKey,
-};
+use regreen_model::{AgentIdentity, AttemptReport, PersonChoice, RunConfig, RunOutcome};
 use regreen_repairs::ManifestSnapshot;
 use regreen_store::{OpenError, RunId, StoreError};
 use regreen_supervisor::{Keepers, end_strays};
 use regreen_workspace::{MAX_FILE, ReadError, RelPath, read_text_file};
 
-use self::opening::{OpenedRun, ended_at_limit, open_checked, reopen_or_begin, run_before};
+use self::earlier::Inheritance;
+use self::opening::{OpenedRun, open_checked, reopen_or_begin};
 pub use self::opening::{open_store, open_store_read_only};
 use crate::atomic_file::write_atomically;
 use crate::driver::{Driver, StepRecorder};
 use crate::execution::ExecutionContext;
-use crate::journal::{Journal, JournalError, load_state};
+use crate::journal::JournalError;
 use crate::notices::{Notices, budget_notices};
 use crate::observer::{Person, RunObserver};
 use crate::perform::{self, GuardedCommand, PlanGuard};
@@ -173,15 +173,14 @@ pub fn run(
         unreported,
     } = reopen_or_begin(store, &paths)?;
     refuse_other_agent(&state, &setup)?;
-    let after_limit = ended_at_limit(&journal, &paths)?;
     let config = setup.config.clone();
     let choices = latest_choices(journal.store.choices(&paths.spec_key())?);
     let mut performer = performer(setup, plan, &journal.run, state.run.is_empty())?;
     performer.notices.add_all(unreported);
     let notices = budget_notices(&performer.context.agent, &config.budgets);
     performer.notices.add_all(notices);
-    let lost = lost_tasks(&journal, &mut performer, &choices)?;
-    let first = first_input(&mut performer, &state, config, choices, after_limit, lost)?;
+    let inherited = Inheritance::of(&journal, &paths, &*performer.plan.read()?, &choices)?;
+    let first = first_input(&mut performer, &state, config, choices, inherited)?;
     perform::reconcile(&mut performer, &journal.store, &state)?;
     journal.recall(|at, event| observer.recall(at, event))?;
     observer.outline(&outline(&*performer.plan.read()?));
@@ -303,58 +302,26 @@ fn manifests(
         .unwrap_or_default())
 }
 
-/// The tasks whose rows agents removed in the run before, as far as no one has put them back or
-/// skipped them: a run without them is not green.
-fn lost_tasks(
-    journal: &Journal,
-    performer: &mut Performer,
-    choices: &[PersonChoice],
-) -> Result<Vec<TaskKey>, RunError> {
-    let Some(before) = run_before(journal, &performer.paths)? else {
-        return Ok(Vec::new());
-    };
-    // A journal that can't be read any more loses nothing but this.
-    let Ok((state, _)) = load_state(&journal.store, &before) else {
-        return Ok(Vec::new());
-    };
-    let file = performer.plan.read()?;
-    let is_skipped = |task: &TaskKey| {
-        let mut choices = choices.iter().rev();
-        let last = choices.find(|choice| choice.task == *task);
-        last.is_some_and(|choice| choice.what == ChoiceKind::Skip)
-    };
-    let removed = state.put_back.intersection(&state.skipped);
-    let lost = removed.filter(|task| file.resolve(task).is_none() && !is_skipped(task));
-    Ok(lost.cloned().collect())
-}
-
-fn lost_notice(task: &TaskKey) -> String {
-    let id = &task.id;
-    format!(
-        "task {task} has not run: an agent removed its row from the plan. Put the row back, or run `regreen skip {id}`"
-    )
-}
-
 /// The input that begins the run, or resumes it.
 fn first_input(
     performer: &mut Performer,
     state: &State,
     config: RunConfig,
     choices: Vec<PersonChoice>,
-    after_limit: bool,
-    lost: Vec<TaskKey>,
+    inherited: Inheritance,
 ) -> Result<Input, RunError> {
     perform::ensure_state_file(performer)?;
     if state.run.is_empty() {
         let notice = performer.tree.notice();
         performer.notices.add_all(notice.map(str::to_owned));
-        performer.notices.add_all(lost.iter().map(lost_notice));
+        performer.notices.add_all(inherited.warnings);
         return Ok(Input::Start {
             run: performer.run.clone(),
             config: Box::new(config),
             choices,
-            after_limit,
-            lost,
+            after_limit: inherited.after_limit,
+            lost: inherited.lost,
+            earlier: inherited.checks,
         });
     }
     let interrupted = review_interrupted(performer, state, &choices)?;

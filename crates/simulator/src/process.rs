@@ -67,6 +67,7 @@ impl World {
 
     fn begin(&mut self, after_limit: bool) -> Check {
         self.runs += 1;
+        let earlier = self.state.checks_for_next_run();
         self.state = State::default();
         self.begins = self.journal.len();
         self.synced = self.begins;
@@ -81,6 +82,7 @@ impl World {
             choices,
             after_limit,
             lost: Vec::new(),
+            earlier,
         })
     }
 

@@ -116,6 +116,45 @@ x - [x] 1.3 Make c
 }
 
 #[test]
+fn work_of_an_earlier_run_must_pass_as_well() {
+    // The first run ends with 1.1 open; the second does it again, and breaks 1.2.
+    let workspace = Workspace::with_tasks(THREE).agent(
+        "1.1:*) touch a; test -e c && rm b; echo TASK_COMPLETE ;;
+         1.2:*) touch b; echo TASK_COMPLETE ;;
+         1.3:*) touch c; rm a; echo TASK_COMPLETE ;;",
+    );
+    assert_eq!(workspace.run_as_text(&[]).code, Some(1));
+    let second = workspace.run_as_text(&[]);
+    second.exits(1).mentions(
+        "ERROR: Task 1.2 passed, but no longer does: Verify failed: test -f b ended with exit code 1 (ran since: 1.1)",
+    );
+    assert!(workspace.text("specs/demo/tasks.md").contains("- [ ] 1.2"));
+}
+
+/// Runs that end before all tasks are done leave their checks to the run that ends green.
+#[test]
+fn work_before_a_limit_a_selection_or_a_retry_must_pass_as_well() {
+    let agent = "1.1:*) touch a; echo TASK_COMPLETE ;;
+         1.2:*) test -e ready && touch b; echo TASK_COMPLETE ;;
+         1.3:*) touch c; test -e ready && rm a; echo TASK_COMPLETE ;;";
+    for first in [&["--max-task-iterations=1"][..], &["--only=1.1"]] {
+        let workspace = Workspace::with_tasks(THREE).agent(agent);
+        workspace.run_as_text(first);
+        let second = workspace.file("ready", "").run_as_text(&[]);
+        second
+            .exits(1)
+            .mentions("Task 1.1 passed, but no longer does");
+    }
+    let workspace = Workspace::with_tasks(THREE).agent(agent);
+    workspace.run_as_text(&["--max-task-iterations=1"]);
+    workspace.regreen(&["retry", "1.2"]);
+    let second = workspace.file("ready", "").run_as_text(&[]);
+    second
+        .exits(1)
+        .mentions("Task 1.1 passed, but no longer does");
+}
+
+#[test]
 fn with_warn_broken_work_is_a_warning() {
     let workspace = third_also("rm a");
     let ran = workspace.run_as_text(&["--final-check=warn"]);

@@ -31,6 +31,12 @@ impl State {
         }
     }
 
+    /// A task that is open again has to pass again.
+    pub(super) fn forget_passed(&mut self, task: &TaskKey) {
+        self.claimed.retain(|(claim, _)| claim.task != *task);
+        self.earlier_checks.retain(|passed| passed.task != *task);
+    }
+
     pub(super) fn end_final_check(
         &mut self,
         flaky: &[TaskKey],
@@ -55,7 +61,7 @@ impl State {
     /// has just failed.
     pub(super) fn reopen(&mut self, key: &TaskKey) {
         self.final_check.phase = FinalCheckPhase::Idle;
-        self.claimed.retain(|(claim, _)| claim.task != *key);
+        self.forget_passed(key);
         let Some(regression) = self.regression_of(key).cloned() else {
             return;
         };

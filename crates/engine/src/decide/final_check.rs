@@ -1,17 +1,19 @@
-//! The final check: before a run ends with everything done, the checks that passed in it run once
-//! more. A later task may have broken an earlier one.
+//! The final check: before a run ends with everything done, the checks that passed in it, and in the
+//! runs before it since all tasks were last done, run once more. A later task may have broken an
+//! earlier one.
 
 use std::fmt::Write as _;
 
 use regreen_model::{
-    Event, FinalCheckPolicy, HistoryParts, NotRepeated, NotRepeatedReason, PlainLine, Regression,
-    RepeatResult, RepeatVerdict, RepeatedCheck, RunOutcome, TaskKey, Timestamp, VerifyCommand,
+    Event, FinalCheckPolicy, HistoryParts, NotRepeated, NotRepeatedReason, PassedVerify, PlainLine,
+    Regression, RepeatResult, RepeatVerdict, RepeatedCheck, RunOutcome, TaskKey, Timestamp,
+    VerifyCommand,
 };
 
 use super::turn::Turn;
 use super::{Decision, ending, healing, picking, verifying};
 use crate::command::{Command, FinalCheckOrder};
-use crate::state::{PassedCheck, Phase, State, TaskState};
+use crate::state::{Phase, State, TaskState};
 
 const ERROR_CHARS: usize = 200;
 
@@ -184,8 +186,9 @@ fn end_of(state: &State, results: &[RepeatResult], took_ms: u64) -> Event {
 
 /// The tasks that were attempted after this one had passed, in that order.
 fn ran_since(state: &State, task: &TaskKey) -> Vec<TaskKey> {
-    let passed = passed_checks(state).find(|done| done.task == task);
-    let at = passed.map_or(u64::MAX, |done| done.passed.at);
+    let passed = passed_checks(state).find(|done| done.check.task == *task);
+    // What passed in an earlier run passed before all of them.
+    let at = passed.map_or(u64::MAX, |done| done.at.unwrap_or(0));
     let mut later: Vec<&TaskState> = state
         .tasks
         .values()
@@ -195,38 +198,59 @@ fn ran_since(state: &State, task: &TaskKey) -> Vec<TaskKey> {
     later.into_iter().map(|task| task.key().clone()).collect()
 }
 
-/// An original that was done in this run, with the check that it passed.
-struct DoneTask<'s> {
-    task: &'s TaskKey,
-    commands: &'s [VerifyCommand],
-    has_gate: bool,
-    is_red: bool,
-    passed: PassedCheck,
+/// An original that is done, with the check that it passed.
+struct DoneTask {
+    check: PassedVerify,
+    /// After how many steps of this run it passed; none if that was in an earlier run.
+    at: Option<u64>,
 }
 
-fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask<'_>> {
+fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask> {
     let tasks = state.tasks.values().filter_map(|task| {
         let is_done = task.phase == Phase::Closed && task.result == Some(true);
         let is_original = !task.picked.is_fix();
         let passed = task.passed_check.filter(|_| is_done && is_original)?;
         Some(DoneTask {
-            task: task.key(),
-            commands: &task.picked.verify,
-            // The tasks below a group have passed the gate already.
-            has_gate: !task.picked.is_group,
-            is_red: task.picked.is_red,
-            passed,
+            check: PassedVerify {
+                task: task.key().clone(),
+                commands: task.picked.verify.clone(),
+                // The tasks below a group have passed the gate already.
+                has_gate: !task.picked.is_group,
+                is_red: task.picked.is_red,
+                took_ms: passed.took_ms,
+            },
+            at: Some(passed.at),
         })
     });
     let claimed = state.claimed.iter().map(|(claim, passed)| DoneTask {
-        task: &claim.task,
-        commands: &claim.verify,
-        has_gate: true,
-        is_red: claim.is_red,
-        passed: *passed,
+        check: PassedVerify {
+            task: claim.task.clone(),
+            commands: claim.verify.clone(),
+            has_gate: true,
+            is_red: claim.is_red,
+            took_ms: passed.took_ms,
+        },
+        at: Some(passed.at),
     });
-    let is_skipped = |done: &DoneTask<'_>| state.skipped.contains(done.task);
-    tasks.chain(claimed).filter(move |done| !is_skipped(done))
+    let earlier = state.earlier_checks.iter().map(|check| DoneTask {
+        check: check.clone(),
+        at: None,
+    });
+    let is_skipped = |done: &DoneTask| state.skipped.contains(&done.check.task);
+    let all = tasks.chain(claimed).chain(earlier);
+    all.filter(move |done| !is_skipped(done))
+}
+
+impl State {
+    /// The checks that the next run of the spec has to repeat as well before it may end green: those
+    /// that originals have passed since all tasks were last done.
+    #[must_use]
+    pub fn checks_for_next_run(&self) -> Vec<PassedVerify> {
+        if self.outcome == Some(RunOutcome::AllGreen) {
+            return Vec::new();
+        }
+        passed_checks(self).map(|done| done.check).collect()
+    }
 }
 
 /// The checks of the tasks that are done, each once.
@@ -247,39 +271,40 @@ impl Checks {
         checks
     }
 
-    fn add(&mut self, state: &State, done: &DoneTask<'_>) {
-        if done.is_red {
-            return self.leave_out(done.task, done.commands, NotRepeatedReason::Red);
+    fn add(&mut self, state: &State, done: &DoneTask) {
+        let check = &done.check;
+        if check.is_red {
+            return self.leave_out(&check.task, &check.commands, NotRepeatedReason::Red);
         }
         let (mut history, mut commands) = (Vec::new(), Vec::new());
-        for command in done.commands {
+        for command in &check.commands {
             let (repeated, left_out) = by_history(command);
             commands.extend(repeated);
             history.extend(left_out);
         }
         if !history.is_empty() {
-            self.leave_out(done.task, &history, NotRepeatedReason::GitHistory);
+            self.leave_out(&check.task, &history, NotRepeatedReason::GitHistory);
             if commands.is_empty() {
                 return;
             }
         }
-        let gate = state.config.gate.clone().filter(|_| done.has_gate);
+        let gate = state.config.gate.clone().filter(|_| check.has_gate);
         if commands.is_empty() && gate.is_none() {
             return;
         }
-        let is_latest = done.passed.at == state.steps;
+        let is_latest = done.at == Some(state.steps);
         let mut known = self.repeated.iter_mut();
         match known.find(|check| check.commands == commands && check.gate == gate) {
-            Some(check) => {
-                check.tasks.push(done.task.clone());
-                check.last_ms = check.last_ms.max(done.passed.took_ms);
-                check.is_latest |= is_latest;
+            Some(known) => {
+                known.tasks.push(check.task.clone());
+                known.last_ms = known.last_ms.max(check.took_ms);
+                known.is_latest |= is_latest;
             }
             None => self.repeated.push(RepeatedCheck {
-                tasks: vec![done.task.clone()],
+                tasks: vec![check.task.clone()],
                 commands,
                 gate,
-                last_ms: done.passed.took_ms,
+                last_ms: check.took_ms,
                 is_latest,
             }),
         }

@@ -41,12 +41,14 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
             choices,
             after_limit,
             lost,
+            earlier,
         } => {
             let started = Event::RunStarted {
                 run: run.clone(),
                 config: RunConfig::clone(config),
                 after_limit: *after_limit,
                 lost: lost.clone(),
+                earlier: earlier.clone(),
             };
             picking::start(state, now, started, choices)
         }

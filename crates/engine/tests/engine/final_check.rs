@@ -323,3 +323,64 @@ fn tasks_that_nothing_verified_leave_nothing_to_repeat() {
     run.nothing_left(1, 0);
     assert_eq!(run.state.outcome, Some(RunOutcome::AllGreen));
 }
+
+/// Every check that a run is about to repeat, with its tasks.
+fn repeated(run: &Run) -> Vec<(String, Vec<&str>)> {
+    let checks = order(run).checks.iter();
+    checks
+        .map(|check| (check.shown(), ids(&check.tasks)))
+        .collect()
+}
+
+#[test]
+fn what_passed_in_an_earlier_run_is_repeated_until_all_tasks_are_done() {
+    let mut run = done_with(RunConfig::default());
+    checked(&mut run, all_but("make b"));
+    reopened(&mut run);
+    let mut second = run.next_run();
+    finish(&mut second, verified_by("1.2", 1, "make b"), 20);
+    second.nothing_left(3, 0);
+    assert_eq!(
+        repeated(&second),
+        [
+            ("make b".to_owned(), vec!["1.2"]),
+            ("make a".to_owned(), vec!["1.1", "1.3"]),
+        ]
+    );
+    // 1.2 broke them: they are open again, and a third run has only 1.2 to repeat besides.
+    checked(&mut second, all_but("make a"));
+    reopened(&mut second);
+    let message = "ERROR: Task 1.1 passed, but no longer does: exit code 1 (ran since: 1.2)\n\
+         ERROR: Task 1.3 passed, but no longer does: exit code 1 (ran since: 1.2)";
+    let outcome = RunOutcome::Regressed {
+        message: message.to_owned(),
+    };
+    assert_eq!(second.state.outcome, Some(outcome));
+    let mut third = second.next_run();
+    finish(&mut third, verified_by("1.1", 0, "make a"), 900);
+    finish(&mut third, verified_by("1.3", 2, "make a"), 900);
+    third.nothing_left(3, 0);
+    assert_eq!(repeated(&third).len(), 2);
+    checked(&mut third, |_| RepeatVerdict::Passed);
+    third.nothing_left(3, 0);
+    assert_eq!(third.state.outcome, Some(RunOutcome::AllGreen));
+    // From then on it is finished work.
+    let mut fourth = third.next_run();
+    fourth.nothing_left(3, 0);
+    assert_eq!(fourth.state.outcome, Some(RunOutcome::AllGreen));
+}
+
+#[test]
+fn what_passed_in_an_earlier_run_always_runs_again() {
+    let mut run = done_with(RunConfig::default());
+    checked(&mut run, all_but("make b"));
+    reopened(&mut run);
+    let mut second = run.next_run();
+    // A person has ticked 1.2.
+    second.nothing_left(3, 0);
+    assert_eq!(
+        repeated(&second),
+        [("make a".to_owned(), vec!["1.1", "1.3"])]
+    );
+    assert!(!order(&second).checks.iter().any(|check| check.is_latest));
+}

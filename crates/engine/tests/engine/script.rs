@@ -84,6 +84,25 @@ impl Run {
             choices,
             after_limit: false,
             lost: Vec::new(),
+            earlier: Vec::new(),
+        });
+        run
+    }
+
+    /// The run after this one.
+    pub(crate) fn next_run(&self) -> Self {
+        let mut run = Self {
+            state: State::default(),
+            last: Decision::default(),
+            seq: 0,
+        };
+        run.tell(&Input::Start {
+            run: "run-2".to_owned(),
+            config: Box::new(self.state.config.clone()),
+            choices: vec![],
+            after_limit: false,
+            lost: Vec::new(),
+            earlier: self.state.checks_for_next_run(),
         });
         run
     }

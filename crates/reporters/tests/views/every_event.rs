@@ -102,6 +102,7 @@ fn started(text: &str) -> Event {
     Event::RunStarted {
         after_limit: false,
         lost: Vec::new(),
+        earlier: Vec::new(),
         run: text.to_owned(),
         config: RunConfig {
             spec: text.to_owned(),

@@ -24,6 +24,7 @@ fn started(spec_argument: Option<&str>) -> Event {
         },
         after_limit: false,
         lost: Vec::new(),
+        earlier: Vec::new(),
     }
 }
 

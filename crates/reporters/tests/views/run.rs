@@ -35,6 +35,7 @@ impl<R: Reporter> Run<R> {
             choices: Vec::new(),
             after_limit: false,
             lost: Vec::new(),
+            earlier: Vec::new(),
         });
         run
     }

@@ -95,30 +95,6 @@ fn late_report(run: &RunId, outcome: &RunOutcome) -> String {
     format!("regreen was killed before it could report how run {run} had ended: {how}")
 }
 
-/// Whether the run before this one ended at a limit.
-pub(super) fn ended_at_limit(journal: &Journal, paths: &SpecPaths) -> Result<bool, RunError> {
-    let limit = RunOutcome::Limit {
-        message: String::new(),
-    };
-    let runs = journal.store.runs(usize::MAX)?;
-    let key = paths.spec_key();
-    let mut before = runs
-        .iter()
-        .filter(|run| run.spec == key && run.id != journal.run);
-    let end = before.next().and_then(|run| run.end.as_ref());
-    Ok(end.is_some_and(|end| end.outcome == limit.name()))
-}
-
-/// The spec's run before this one.
-pub(super) fn run_before(journal: &Journal, paths: &SpecPaths) -> Result<Option<RunId>, RunError> {
-    let runs = journal.store.runs(usize::MAX)?;
-    let key = paths.spec_key();
-    let mut before = runs
-        .iter()
-        .filter(|run| run.spec == key && run.id != journal.run);
-    Ok(before.next().map(|run| run.id.clone()))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -147,6 +123,7 @@ mod tests {
             config: RunConfig::default(),
             after_limit: false,
             lost: Vec::new(),
+            earlier: Vec::new(),
         };
         let decision = Decision {
             events: vec![started, Event::RunEnded { outcome }],

@@ -1,0 +1,102 @@
+//! What earlier runs of a spec leave to the next one.
+
+use regreen_documents::TaskFile;
+use regreen_engine::State;
+use regreen_model::{ChoiceKind, PassedVerify, PersonChoice, RunOutcome, TaskKey};
+use regreen_store::Run;
+
+use super::RunError;
+use crate::journal::{Journal, load_state};
+use crate::spec_paths::SpecPaths;
+
+/// What a run inherits from the spec's run before it, and by that from all runs before.
+#[derive(Debug, Default)]
+pub(super) struct Inheritance {
+    /// The run before ended at a limit.
+    pub(super) after_limit: bool,
+    /// The tasks whose rows agents removed, as far as no one has put them back or skipped them: a run
+    /// without them is not green.
+    pub(super) lost: Vec<TaskKey>,
+    /// The checks that originals passed since all tasks were last done.
+    pub(super) checks: Vec<PassedVerify>,
+    /// What people should know of it.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Inheritance {
+    pub(super) fn of(
+        journal: &Journal,
+        paths: &SpecPaths,
+        file: &TaskFile,
+        choices: &[PersonChoice],
+    ) -> Result<Self, RunError> {
+        let Some(before) = run_before(journal, paths)? else {
+            return Ok(Self::default());
+        };
+        let limit = RunOutcome::Limit {
+            message: String::new(),
+        };
+        let end = before.end.as_ref();
+        let after_limit = end.is_some_and(|end| end.outcome == limit.name());
+        let Ok((state, _)) = load_state(&journal.store, &before.id) else {
+            return Ok(Self {
+                after_limit,
+                warnings: vec![unreadable(&before)],
+                ..Self::default()
+            });
+        };
+        let lost = lost_tasks(&state, file, choices);
+        Ok(Self {
+            after_limit,
+            warnings: lost.iter().map(lost_warning).collect(),
+            lost,
+            checks: passed_checks(&state, file),
+        })
+    }
+}
+
+fn unreadable(run: &Run) -> String {
+    let id = &run.id;
+    format!(
+        "the journal of run {id} can't be read: what passed in it is not checked again at the end, and rows that an agent removed then are not missed"
+    )
+}
+
+fn lost_warning(task: &TaskKey) -> String {
+    let id = &task.id;
+    format!(
+        "task {task} has not run: an agent removed its row from the plan. Put the row back, or run `regreen skip {id}`"
+    )
+}
+
+/// The spec's run before this one.
+fn run_before(journal: &Journal, paths: &SpecPaths) -> Result<Option<Run>, RunError> {
+    let runs = journal.store.runs(usize::MAX)?;
+    let key = paths.spec_key();
+    let mut before = runs
+        .into_iter()
+        .filter(|run| run.spec == key && run.id != journal.run);
+    Ok(before.next())
+}
+
+fn lost_tasks(state: &State, file: &TaskFile, choices: &[PersonChoice]) -> Vec<TaskKey> {
+    let is_skipped = |task: &TaskKey| {
+        let mut choices = choices.iter().rev();
+        let last = choices.find(|choice| choice.task == *task);
+        last.is_some_and(|choice| choice.what == ChoiceKind::Skip)
+    };
+    let removed = state.put_back.intersection(&state.skipped);
+    let lost = removed.filter(|task| file.resolve(task).is_none() && !is_skipped(task));
+    lost.cloned().collect()
+}
+
+/// The checks of the tasks that are still ticked, under the names that they have now.
+fn passed_checks(state: &State, file: &TaskFile) -> Vec<PassedVerify> {
+    let checks = state.checks_for_next_run().into_iter();
+    let still_done = checks.filter_map(|check| {
+        let task = file.key_to_reopen(&check.task)?;
+        let is_done = file.open_row(&task).is_none();
+        is_done.then_some(PassedVerify { task, ..check })
+    });
+    still_done.collect()
+}
