@@ -22,7 +22,7 @@ mod state;
 mod tasks;
 
 pub use plan_review::{
-    Aspect, ClaimedRow, PlanReview, RevertedEdit, Tampering, choices_of_change, line_diff, review,
+    Aspect, ClaimedRow, PlanReview, RevertedEdit, RowChange, choices_of_change, line_diff, review,
     with_accepted_changes, with_reopened,
 };
 pub use progress::{FixHistory, HealingOutcome, ProgressFile};

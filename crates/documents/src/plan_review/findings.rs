@@ -7,7 +7,7 @@ use regreen_model::{TaskId, TaskKey};
 
 use super::frozen::changed_aspect;
 use super::matching::{block_lines, bytes_of, is_leaf, own_text, tasks_of, words};
-use super::{ClaimedRow, Matching, OriginalPlan, PlanReview, RevertedEdit, Tampering};
+use super::{ClaimedRow, Matching, OriginalPlan, PlanReview, RevertedEdit, RowChange};
 use crate::{RowId, TaskFile};
 
 /// Returns the rows of the plan that were open and not worked on, and that the agent ticked.
@@ -104,21 +104,21 @@ fn done_tasks<'a>(plan: &OriginalPlan<'a>) -> BTreeSet<(&'a TaskId, &'a str)> {
 fn reverted(one: &RevertedEdit, is_done: bool) -> Option<String> {
     let id = &one.key.id;
     let state = match one.what {
-        Tampering::Redefined(_) => "has not run yet",
+        RowChange::Redefined(_) => "has not run yet",
         _ if is_done => "is done",
         _ => "is being worked on",
     };
     let what = match one.what {
-        Tampering::Ticked => return None,
-        Tampering::Redefined(aspect) => {
+        RowChange::Ticked => return None,
+        RowChange::Redefined(aspect) => {
             return Some(format!(
                 "task {id} {state}: reverted the agent's change of its {aspect}"
             ));
         }
-        Tampering::Unticked => "the agent unticked it; ticked it again",
-        Tampering::Edited => "reverted the agent's changes to it",
-        Tampering::Removed => "the agent removed it; restored it",
-        Tampering::Duplicated => "removed a copy that the agent made of it",
+        RowChange::Unticked => "the agent unticked it; ticked it again",
+        RowChange::Edited => "reverted the agent's changes to it",
+        RowChange::Removed => "the agent removed it; restored it",
+        RowChange::Duplicated => "removed a copy that the agent made of it",
     };
     Some(format!("task {id} {state}: {what}"))
 }

@@ -94,19 +94,19 @@ pub struct RevertedEdit {
     /// The task.
     pub key: TaskKey,
     /// What the agent had changed.
-    pub what: Tampering,
+    pub what: RowChange,
 }
 
 impl RevertedEdit {
     /// An agent that ticks its own task is not worth a word.
     fn is_news(&self) -> bool {
-        self.what != Tampering::Ticked
+        self.what != RowChange::Ticked
     }
 }
 
 /// A change of a protected row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tampering {
+pub enum RowChange {
     /// The box of a task that is being worked on: regreen ticks it.
     Ticked,
     /// The box of a done task was emptied.

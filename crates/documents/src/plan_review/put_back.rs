@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::matching::{blank_above, blank_from, is_task, next_task, own_lines, own_text, tasks_of};
 use super::restore::Splices;
-use super::{Matching, OriginalPlan, RevertedEdit, Tampering};
+use super::{Matching, OriginalPlan, RevertedEdit, RowChange};
 use crate::markdown::eol_of;
 use crate::{RowId, TaskFile};
 
@@ -40,7 +40,7 @@ impl MissingRows {
     }
 
     pub(super) fn reverted(&self, plan: &OriginalPlan<'_>) -> Vec<RevertedEdit> {
-        let what = Tampering::Removed;
+        let what = RowChange::Removed;
         let keys = plan.keys(&self.protected).into_iter();
         keys.map(|key| RevertedEdit { key, what }).collect()
     }

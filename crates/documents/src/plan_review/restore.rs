@@ -9,7 +9,7 @@ use super::frozen::changed_aspect;
 use super::matching::{
     blank_from, block_lines, bytes_of, is_leaf, own_lines, own_text, tasks_of, words,
 };
-use super::{Matching, OriginalPlan, RevertedEdit, Tampering};
+use super::{Matching, OriginalPlan, RevertedEdit, RowChange};
 use crate::TaskFile;
 use crate::markdown::eol_of;
 
@@ -39,9 +39,9 @@ pub(super) fn protected_rows(
             continue;
         }
         let what = if plan.protected.contains(&row) {
-            Some(tampering(plan, row, &after, now))
+            Some(row_change(plan, row, &after, now))
         } else {
-            changed_aspect((plan.before, row), (&after, now), &matching).map(Tampering::Redefined)
+            changed_aspect((plan.before, row), (&after, now), &matching).map(RowChange::Redefined)
         };
         if let Some(what) = what {
             reverted.extend(plan.key(row).map(|key| RevertedEdit { key, what }));
@@ -52,7 +52,7 @@ pub(super) fn protected_rows(
     for copy in copies(plan, &after, &matching) {
         splices.push(with_gap(&after, copy), String::new());
         let key = after.key(crate::RowId(copy));
-        let what = Tampering::Duplicated;
+        let what = RowChange::Duplicated;
         reverted.extend(key.map(|key| RevertedEdit { key, what }));
     }
     if reverted.is_empty() {
@@ -69,13 +69,13 @@ fn missing_gap(plan: &OriginalPlan<'_>, after: &TaskFile, line: usize, min_gap: 
     eol_of(plan.before.text()).repeat(missing)
 }
 
-fn tampering(plan: &OriginalPlan<'_>, row: usize, after: &TaskFile, now: usize) -> Tampering {
+fn row_change(plan: &OriginalPlan<'_>, row: usize, after: &TaskFile, now: usize) -> RowChange {
     let done = |file: &TaskFile, at: usize| file.rows.get(at).is_some_and(|row| row.done);
     let same_words = words(plan.before, row) == words(after, now);
     match (done(plan.before, row), done(after, now)) {
-        (true, false) if same_words => Tampering::Unticked,
-        (false, true) if same_words => Tampering::Ticked,
-        _ => Tampering::Edited,
+        (true, false) if same_words => RowChange::Unticked,
+        (false, true) if same_words => RowChange::Ticked,
+        _ => RowChange::Edited,
     }
 }
 

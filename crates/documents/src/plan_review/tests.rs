@@ -48,7 +48,7 @@ fn reviewed_again(after: &str, put_back: &[&str]) -> PlanReview {
     review(&before, &TaskFile::read(after), &running, &put_back)
 }
 
-fn tampering(review: &PlanReview) -> Vec<(&str, Tampering)> {
+fn tampering(review: &PlanReview) -> Vec<(&str, RowChange)> {
     let one = |one: &'_ RevertedEdit| one.what;
     review
         .reverted
@@ -94,7 +94,7 @@ fn an_untouched_plan_is_nothing_to_speak_of() {
 fn the_agents_own_tick_is_taken_back_without_a_word() {
     let review = reviewed(&PLAN.replace("[ ] 1.2 Build", "[x] 1.2 Build"));
     assert_eq!(review.text.as_deref(), Some(PLAN));
-    assert_eq!(tampering(&review), [("1.2", Tampering::Ticked)]);
+    assert_eq!(tampering(&review), [("1.2", RowChange::Ticked)]);
     assert_eq!(review.warnings, Vec::<String>::new());
     assert_eq!(review.claims, []);
 }
@@ -111,9 +111,9 @@ fn changes_to_done_and_running_rows_are_taken_back() {
     assert_eq!(
         tampering(&review),
         [
-            ("1.1", Tampering::Unticked),
-            ("1.2", Tampering::Edited),
-            ("1.2.1", Tampering::Edited)
+            ("1.1", RowChange::Unticked),
+            ("1.2", RowChange::Edited),
+            ("1.2.1", RowChange::Edited)
         ]
     );
     assert_eq!(
@@ -141,7 +141,7 @@ fn a_tick_of_another_row_is_a_claim_with_the_verify_of_before() {
         .map(|claim| (claim.key.id.as_str(), claim.verify.as_deref()))
         .collect();
     assert_eq!(claims, [("2.1", Some("`make test`")), ("2.2", None)]);
-    let redefined = Tampering::Redefined(Aspect::Verify);
+    let redefined = RowChange::Redefined(Aspect::Verify);
     assert_eq!(tampering(&review), [("2.1", redefined)]);
     assert_eq!(review.edited, []);
 }
@@ -189,7 +189,7 @@ fn what_makes_a_row_a_task_is_as_it_was() {
         let running = [key(&before, "1.1")];
         let review = review(&before, &after, &running, &BTreeSet::new());
         assert_eq!(review.text.as_deref(), Some(plan.as_str()), "{what}");
-        let redefined = Tampering::Redefined(aspect);
+        let redefined = RowChange::Redefined(aspect);
         let taken_back = tampering(&review);
         assert!(
             taken_back.contains(&("2.1", redefined)),
@@ -262,7 +262,7 @@ fn done_and_running_rows_are_put_back_whenever_they_are_gone() {
     assert_eq!(review.text.as_deref(), Some(PLAN));
     assert_eq!(
         tampering(&review),
-        [("1.1", Tampering::Removed), ("1.2.1", Tampering::Removed)]
+        [("1.1", RowChange::Removed), ("1.2.1", RowChange::Removed)]
     );
     assert_eq!((review.vanished, review.skipped), (vec![], vec![]));
 }
@@ -325,7 +325,7 @@ fn copies_of_protected_rows_are_removed() {
     );
     let review = reviewed(&after);
     assert_eq!(review.text.as_deref(), Some(PLAN));
-    assert_eq!(tampering(&review), [("1.2", Tampering::Duplicated)]);
+    assert_eq!(tampering(&review), [("1.2", RowChange::Duplicated)]);
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn a_row_that_was_moved_into_a_running_task_is_put_back() {
     let review = reviewed(&after);
     assert_eq!(review.text.as_deref(), Some(PLAN));
     assert_eq!(ids(&review.vanished), ["2.1"]);
-    assert_eq!(tampering(&review), [("1.2", Tampering::Edited)]);
+    assert_eq!(tampering(&review), [("1.2", RowChange::Edited)]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use regreen_documents::{PlanReview, Tampering, TaskFile, review};
+use regreen_documents::{PlanReview, RowChange, TaskFile, review};
 use regreen_model::{PlanChanges, TaskKey};
 use regreen_workspace::{
     MAX_FILE, ReadError, RealDisk, create_dir_all, create_file, read_text_file,
@@ -64,7 +64,7 @@ pub(super) fn review_plan(
 
 fn took_back_only_ticks(review: &PlanReview) -> bool {
     let mut what = review.reverted.iter().map(|one| one.what);
-    what.all(|what| what == Tampering::Ticked)
+    what.all(|what| what == RowChange::Ticked)
         && review.vanished.is_empty()
         && review.skipped.is_empty()
 }
