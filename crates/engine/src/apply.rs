@@ -26,8 +26,8 @@ impl State {
             } => {
                 let lost: BTreeSet<TaskKey> = lost.iter().cloned().collect();
                 *self = Self {
-                    skipped: lost.clone(),
-                    put_back: lost,
+                    put_back: lost.clone(),
+                    lost,
                     earlier_checks: earlier.clone(),
                     run: run.clone(),
                     config: config.clone(),
@@ -286,6 +286,7 @@ impl State {
                 task.result = None;
             }),
             Event::TaskSkipped { task } => {
+                self.lost.insert(task.clone());
                 self.skipped.insert(task.clone());
                 self.with(task, |task| task.phase = Phase::Closed);
             }
@@ -401,6 +402,8 @@ impl State {
         self.reading = None;
         self.total_tasks = picked.total;
         self.current = Some(picked.task.clone());
+        // Someone has put its row back.
+        self.lost.remove(&picked.task);
         self.forget_passed(&picked.task);
         let regression = self.regression_of(&picked.task).cloned();
         let task = self
@@ -425,6 +428,7 @@ impl State {
             ChoiceKind::Skip => {
                 // A row that an agent removed is settled.
                 self.put_back.remove(&choice.task);
+                self.lost.remove(&choice.task);
                 self.skipped.insert(choice.task.clone())
             }
             ChoiceKind::Done | ChoiceKind::Retry => self.skipped.remove(&choice.task),

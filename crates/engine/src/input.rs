@@ -302,6 +302,8 @@ pub struct Resumption {
     pub config: Option<Box<RunConfig>>,
     /// What the interrupted attempt left behind.
     pub interrupted: Option<Box<AttemptReport>>,
+    /// What a check, a hook or a repair changed in the plan before the process ended.
+    pub reviewed: Option<Box<PlanChanges>>,
 }
 
 /// The result of a request to change the plan.

@@ -47,6 +47,10 @@ pub struct State {
     pub waits: u32,
     /// Rows that an agent removed once.
     pub put_back: BTreeSet<TaskKey>,
+    /// Tasks that were not run because agents removed their rows, in this run or before: until a
+    /// person skips them or puts the rows back, no run is green without them.
+    #[serde(default)]
+    pub lost: BTreeSet<TaskKey>,
     /// Tasks that will not be run.
     pub skipped: BTreeSet<TaskKey>,
     /// Originals that wait for a person.
@@ -437,7 +441,7 @@ impl Phase {
 
 impl State {
     /// The version of the fold. A state of an earlier one lacks what the events would tell now.
-    pub const FOLD: u32 = 1;
+    pub const FOLD: u32 = 2;
 
     /// Whether the events have to be folded anew.
     #[must_use]
@@ -483,6 +487,7 @@ impl State {
             tasks: BTreeMap::new(),
             current: self.current.clone(),
             put_back: self.put_back.clone(),
+            lost: self.lost.clone(),
             skipped: self.skipped.clone(),
             parked: self.parked.clone(),
             spent_on: self.spent_on.clone(),

@@ -58,6 +58,9 @@ pub struct PlanQuery {
     pub only: Option<TaskId>,
     /// Tasks that were skipped or wait for a person.
     pub passed_over: BTreeSet<TaskKey>,
+    /// Tasks whose rows agents removed.
+    #[serde(default)]
+    pub lost: BTreeSet<TaskKey>,
     /// Originals come before their own open fixes, all but these.
     #[serde(default)]
     pub originals_first: Option<BTreeSet<TaskKey>>,
@@ -80,7 +83,7 @@ pub struct PlanStatus {
     /// The others that are open.
     #[serde(default)]
     pub open_besides: u32,
-    /// Tasks that were passed over and are no longer in the file.
+    /// Tasks that were passed over, or whose rows agents removed, and that are not in the file.
     #[serde(default)]
     pub missing: Vec<TaskKey>,
 }

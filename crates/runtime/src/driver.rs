@@ -27,8 +27,6 @@ impl Driver<'_> {
         let mut queue = CommandQueue::default();
         let commands = self.recorder.step(first)?;
         queue.add(&self.recorder.state, commands);
-        // What an interrupted process left in the plan.
-        self.tell_reviews()?;
         perform::forget_saved(&self.performer);
         while let Some(issued) = queue.take_next() {
             if issued.command == Command::Finish {

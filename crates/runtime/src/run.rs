@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use regreen_agents::{Agent, LocalZone, Prompts};
 use regreen_engine::{Input, Resumption, State, latest_choices};
-use regreen_model::{AgentIdentity, AttemptReport, PersonChoice, RunConfig, RunOutcome};
+use regreen_model::{AgentIdentity, PersonChoice, PlanChanges, RunConfig, RunOutcome};
 use regreen_repairs::ManifestSnapshot;
 use regreen_store::{OpenError, RunId, StoreError};
 use regreen_supervisor::{Keepers, end_strays};
@@ -324,21 +324,20 @@ fn first_input(
             earlier: inherited.checks,
         });
     }
-    let interrupted = review_interrupted(performer, state, &choices)?;
+    let left = review_interrupted(performer, state, &choices)?;
     Ok(Input::Resume(Resumption {
         choices,
         config: Some(Box::new(config)),
-        interrupted,
+        ..left
     }))
 }
 
-/// Reviews what the interrupted process left, if foreign code was running when it ended. Returns
-/// the report of an attempt.
+/// Reviews what the interrupted process left, if foreign code was running when it ended.
 fn review_interrupted(
     performer: &mut Performer,
     state: &State,
     choices: &[PersonChoice],
-) -> Result<Option<Box<AttemptReport>>, PerformError> {
+) -> Result<Resumption, PerformError> {
     let pending = state.pending_guarded();
     let new: Vec<_> = state.new_choices(choices).collect();
     let command = match pending {
@@ -347,13 +346,20 @@ fn review_interrupted(
     };
     if let Some((key, attempt)) = state.pending_attempt() {
         let report = perform::interrupted(performer, key, attempt, command, &new)?;
-        return Ok(Some(Box::new(report)));
+        return Ok(Resumption {
+            interrupted: Some(Box::new(report)),
+            ..Resumption::default()
+        });
     }
-    if let Some(mut guard) = PlanGuard::interrupted(performer, command, &new) {
-        let changes = guard.end(performer)?;
-        performer.reviewed(pending.and_then(|(task, _)| task), changes);
-    }
-    Ok(None)
+    let Some(mut guard) = PlanGuard::interrupted(performer, command, &new) else {
+        return Ok(Resumption::default());
+    };
+    let changes = guard.end(performer)?;
+    let is_changed = changes != PlanChanges::default();
+    Ok(Resumption {
+        reviewed: is_changed.then(|| Box::new(changes)),
+        ..Resumption::default()
+    })
 }
 
 fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<FinishedRun, RunError> {

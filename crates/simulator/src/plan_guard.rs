@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use regreen_documents::{TaskFile, review};
-use regreen_engine::{Command, Input, Issued};
+use regreen_engine::{Command, Input, Issued, Resumption};
 use regreen_model::{AttemptClass, AttemptReport, PlanChanges, TaskKey};
 
 use crate::agent::{AgentAction, Character};
@@ -80,9 +80,8 @@ impl World {
         Ok(())
     }
 
-    /// Reviews what the last process left, if something of the agent's ran when it ended. Returns
-    /// the report of an attempt whose end was not observed.
-    pub(crate) fn review_interrupted(&mut self) -> Result<Option<Box<AttemptReport>>, String> {
+    /// Reviews what the last process left, if something of the agent's ran when it ended.
+    pub(crate) fn review_interrupted(&mut self) -> Result<Resumption, String> {
         let pending = self.state.pending_guarded();
         let key = pending.and_then(|(task, _)| task.cloned());
         let plan = match self.kept.clone() {
@@ -95,14 +94,21 @@ impl World {
             }
         };
         if self.state.pending_attempt().is_none() {
-            self.reviewed(key, plan);
-            return Ok(None);
+            let is_changed = plan != PlanChanges::default();
+            return Ok(Resumption {
+                reviewed: is_changed.then(|| Box::new(plan)),
+                ..Resumption::default()
+            });
         }
-        Ok(Some(Box::new(AttemptReport {
+        let report = AttemptReport {
             class: AttemptClass::Interrupted,
             plan,
             ..AttemptReport::default()
-        })))
+        };
+        Ok(Resumption {
+            interrupted: Some(Box::new(report)),
+            ..Resumption::default()
+        })
     }
 
     /// Reverts what must not change in the plan, and returns what else has changed.

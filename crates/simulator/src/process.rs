@@ -204,6 +204,7 @@ impl World {
         if self.answered.len() > REMEMBERED {
             self.answered.pop_front();
         }
+        self.watch.heard_checks();
         self.feed(answer)?;
         if is_guarded {
             self.kept = None;
@@ -245,6 +246,7 @@ impl World {
         self.crashes += 1;
         self.queue.clear();
         self.reviews.clear();
+        self.watch.lost_checks();
         if self.folded()? != self.state {
             return Err("events do not add up to the state".to_owned());
         }
@@ -277,7 +279,7 @@ impl World {
 
     fn resume(&mut self) -> Check {
         self.people_between_processes();
-        let interrupted = self.review_interrupted()?;
+        let left = self.review_interrupted()?;
         if self.rng.one_in(8) {
             self.change_their_mind();
         }
@@ -286,9 +288,8 @@ impl World {
         self.feed(Input::Resume(Resumption {
             choices,
             config,
-            interrupted,
+            ..left
         }))?;
-        self.tell_reviews()?;
         self.kept = None;
         Ok(())
     }

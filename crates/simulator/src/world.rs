@@ -125,7 +125,13 @@ impl World {
     /// Returns the text with another title of a row. Without ids in the file, the title is what
     /// makes a task: a row with another title is another task, under another name.
     pub(crate) fn retitled(&mut self, file: &TaskFile, task: &Task, words: &str) -> String {
-        if self.plan.has_ids() || task.is_fix() {
+        let is_known = |kept: &Kept| {
+            let mut ids = task.id.iter().flat_map(|id| kept.plan.rows_with_id(id));
+            ids.next().is_some()
+        };
+        // An id that an agent has just changed does not name the task either.
+        let has_id = self.plan.has_ids() && self.kept.as_ref().is_none_or(is_known);
+        if has_id || task.is_fix() {
             return task_lists::with_words(file, task, words);
         }
         let title = format!("title{}{words}", self.new_number());

@@ -74,7 +74,7 @@ fn lost_tasks(places: &SpecPaths) -> Result<Vec<TaskKey>, Problem> {
     let runs = store.runs(usize::MAX).map_err(Problem::journal)?;
     let last = runs.iter().find(|run| run.spec == places.spec_key());
     let state = last.and_then(|run| load_state(&store, &run.id).ok());
-    let removed = state.map(|(state, _)| state.put_back).unwrap_or_default();
+    let removed = state.map(|(state, _)| state.lost).unwrap_or_default();
     Ok(removed.into_iter().collect())
 }
 

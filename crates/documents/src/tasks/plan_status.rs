@@ -156,8 +156,8 @@ impl TaskFile {
             Next::CloseGroup(row) => self.picked(row, query, true),
             Next::Nothing => None,
         };
-        let passed_over = query.passed_over.iter();
-        let missing = passed_over.filter(|task| !self.has_under_its_title(task));
+        let wanted = query.passed_over.union(&query.lost);
+        let missing = wanted.filter(|task| !self.has_under_its_title(task));
         let (open, all_open) = (
             self.open_of(query),
             self.open_originals(query.include_optional),

@@ -163,15 +163,20 @@ pub(super) fn plan_reviewed(
     changes: &PlanChanges,
 ) -> Decision {
     let mut turn = Turn::about_run(state, now);
+    tell_review(&mut turn, task, changes);
+    turn.decision()
+}
+
+/// Records what was changed in the plan other than by an attempt.
+pub(super) fn tell_review(turn: &mut Turn<'_>, task: Option<&TaskKey>, changes: &PlanChanges) {
     turn.emit(Event::PlanReviewed {
         task: task.cloned(),
         changes: changes.clone(),
     });
-    tell_changes(&mut turn, changes);
+    tell_changes(turn, changes);
     for claim in &changes.claims {
-        warn_of_tick(&mut turn, &claim.task.id);
+        warn_of_tick(turn, &claim.task.id);
     }
-    turn.decision()
 }
 
 fn warn_of_tick(turn: &mut Turn<'_>, id: &TaskId) {

@@ -41,6 +41,11 @@ pub(super) fn resume(state: &State, now: Timestamp, resumption: &Resumption) -> 
         config: resumption.config.clone(),
         at: Some(now),
     });
+    // Before the plan is read: what agents removed counts. Before the choices: they are newer.
+    if let Some(changes) = &resumption.reviewed {
+        let (task, _) = state.pending_guarded().unwrap_or_default();
+        attempting::tell_review(&mut turn, task, changes);
+    }
     asking::record_choices(&mut turn, &resumption.choices);
     reissue(&mut turn, resumption.interrupted.as_deref());
     turn.decision()
@@ -166,10 +171,7 @@ fn is_perhaps_healed(task: &TaskState) -> bool {
 /// The outcome when nothing is left to run.
 fn outcome(state: &State, plan: &PlanStatus) -> RunOutcome {
     // People may remove tasks; one that an agent removed is not done by that.
-    let is_lost = plan
-        .missing
-        .iter()
-        .any(|task| state.put_back.contains(task));
+    let is_lost = plan.missing.iter().any(|task| state.lost.contains(task));
     match (plan.open, plan.open_besides) {
         (0, 0) if !is_lost => RunOutcome::AllGreen,
         (0, _) if !is_lost => RunOutcome::OnlyDone,

@@ -118,6 +118,7 @@ impl<'s> Turn<'s> {
             include_optional: self.state.config.include_optional,
             only: self.state.config.only.clone(),
             passed_over: skipped.union(parked).cloned().collect(),
+            lost: self.state.lost.clone(),
             originals_first: self.state.after_limit.then(|| self.tried()),
         });
         self.ask(command, |seq| Event::PlanAsked { seq });

@@ -157,3 +157,48 @@ fn a_clock_that_is_set_back_makes_no_wait_shorter() {
     };
     assert!(decision.events.iter().any(is_it), "{:?}", decision.events);
 }
+
+fn removed_again(id: &str) -> PlanChanges {
+    PlanChanges {
+        skipped: vec![task(id)],
+        ..PlanChanges::default()
+    }
+}
+
+fn lost_tasks_asked_for(run: &Run) -> Vec<TaskKey> {
+    match run.command() {
+        Command::ReadPlan(query) => query.lost.iter().cloned().collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn rows_that_a_check_removed_before_a_crash_are_missed_when_the_plan_is_read_next() {
+    let mut run = Run::start(vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(signalled());
+    run.tell(&Input::Resume(Resumption {
+        choices: vec![choice(1, "1.1", ChoiceKind::Done)],
+        reviewed: Some(Box::new(removed_again("1.2"))),
+        ..Resumption::default()
+    }));
+    assert_eq!(lost_tasks_asked_for(&run), [task("1.2")]);
+}
+
+#[test]
+fn only_a_skip_settles_a_row_that_agents_removed() {
+    for what in ChoiceKind::ALL {
+        let mut run = Run::start(vec![]);
+        run.pick(picked("1.1", 0));
+        run.attempt_ends(AttemptReport {
+            plan: removed_again("1.2"),
+            ..signalled()
+        });
+        run.resume(vec![
+            choice(1, "1.1", ChoiceKind::Done),
+            choice(2, "1.2", what),
+        ]);
+        let is_lost = lost_tasks_asked_for(&run) == [task("1.2")];
+        assert_eq!(is_lost, what != ChoiceKind::Skip, "{what}");
+    }
+}

@@ -85,8 +85,10 @@ fn lost_tasks(state: &State, file: &TaskFile, choices: &[PersonChoice]) -> Vec<T
         let last = choices.find(|choice| choice.task == *task);
         last.is_some_and(|choice| choice.what == ChoiceKind::Skip)
     };
-    let removed = state.put_back.intersection(&state.skipped);
-    let lost = removed.filter(|task| file.resolve(task).is_none() && !is_skipped(task));
+    let lost = state
+        .lost
+        .iter()
+        .filter(|task| file.resolve(task).is_none() && !is_skipped(task));
     lost.cloned().collect()
 }
 

@@ -109,6 +109,16 @@ impl Watch {
         self.originals.checked(name, commands, verdict);
     }
 
+    /// The run is told what the last checks found.
+    pub(crate) fn heard_checks(&mut self) {
+        self.originals.heard_checks();
+    }
+
+    /// The process ended before it could store what the last checks found.
+    pub(crate) fn lost_checks(&mut self) {
+        self.originals.lost_checks();
+    }
+
     /// Something has changed what the check of a task finds.
     pub(crate) fn work_changed(&mut self, name: &str) {
         self.originals.work_changed(name);

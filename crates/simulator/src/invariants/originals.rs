@@ -28,6 +28,8 @@ pub(super) struct Originals {
     changed: BTreeMap<String, u64>,
     /// When its own check last passed, if it has not failed since.
     passed: BTreeMap<String, u64>,
+    /// Checks that ran, and whose verdicts the run does not know yet.
+    unheard: Vec<(String, Vec<VerifyCommand>, Verdict)>,
     /// Tasks that were finished in this run: only their checks are repeated at its end.
     finished: BTreeSet<String>,
     skipped: BTreeSet<String>,
@@ -101,8 +103,25 @@ impl Originals {
         self.changed.insert(name.to_owned(), self.time);
     }
 
-    /// A check ran for a task; another than its own shows nothing.
+    /// A check ran for a task. What it found counts once the run knows of it: no one can go by a
+    /// verdict that died with its process, and the check runs again.
     pub(super) fn checked(&mut self, name: &str, commands: &[VerifyCommand], verdict: &Verdict) {
+        let check = (name.to_owned(), commands.to_vec(), verdict.clone());
+        self.unheard.push(check);
+    }
+
+    pub(super) fn heard_checks(&mut self) {
+        for (name, commands, verdict) in std::mem::take(&mut self.unheard) {
+            self.judge(&name, &commands, &verdict);
+        }
+    }
+
+    pub(super) fn lost_checks(&mut self) {
+        self.unheard.clear();
+    }
+
+    /// Another check than its own shows nothing of a task.
+    fn judge(&mut self, name: &str, commands: &[VerifyCommand], verdict: &Verdict) {
         self.time += 1;
         let original = self.written.get(name);
         if original.is_some_and(|original| original.verify != commands) {
