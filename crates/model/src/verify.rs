@@ -148,6 +148,8 @@ pub struct CommandResult<'o> {
     pub is_cut: bool,
     /// Whether it is a search, which ends with 1 if it finds nothing.
     pub is_search: bool,
+    /// Whether it says no with 1, and ends with more if it could not tell.
+    pub says_no_with_one: bool,
 }
 
 impl Comparison {
@@ -209,7 +211,10 @@ impl Expectation {
                 let mut lines = result.stdout.lines().filter(|line| !line.trim().is_empty());
                 result.lines() >= 2 && lines.all(|line| has_words(line, text))
             }
-            Self::Fails => result.exit_code != 0 && result.has_run(),
+            Self::Fails => {
+                let is_error = result.says_no_with_one && result.exit_code > 1;
+                result.exit_code != 0 && result.has_run() && !is_error
+            }
             Self::All(parts) => parts.iter().all(|part| part.is_met(result)),
             Self::Passes => result.exit_code == 0,
         }
@@ -361,6 +366,7 @@ mod tests {
             stderr,
             is_cut: false,
             is_search: true,
+            says_no_with_one: true,
         };
         assert_eq!(
             expected.is_met(result),
@@ -408,6 +414,8 @@ mod tests {
             (EveryLine("1.0.0".into()), 0, "1.0.0\n", false),
             (Fails, 1, "", true),
             (Fails, 0, "", false),
+            // A search in a missing file has not looked.
+            (Fails, 2, "", false),
             (All(vec![Passes, Outputs("x".into())]), 0, "x", true),
             (All(vec![Passes, Outputs("x".into())]), 1, "x", false),
         ] {
@@ -435,6 +443,7 @@ mod tests {
             stderr: "",
             is_cut: true,
             is_search: false,
+            says_no_with_one: false,
         };
         assert!(!Lacks("ERROR".into()).is_met(cut));
     }
@@ -464,6 +473,7 @@ mod tests {
                     stderr: "",
                     is_cut: false,
                     is_search,
+                    says_no_with_one: is_search,
                 };
                 let told = format!("{expected}: {result:?}");
                 assert_eq!(expected.is_met(result), met, "{told}");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use regreen_diagnosis::{Scanner, evidence_of, rank};
-use regreen_documents::{Shell, guarded, is_search};
+use regreen_documents::{Shell, guarded, is_search, says_no_with_one};
 use regreen_model::{
     CommandResult, Ending, Evidence, Failure, FailureRecord, Source, Verdict, VerifyCommand,
 };
@@ -265,6 +265,7 @@ impl CheckOutput<'_> {
             stderr: &self.stderr.text(),
             is_cut: self.stdout.is_cut() || self.stderr.is_cut(),
             is_search: is_search(&command.command),
+            says_no_with_one: says_no_with_one(&command.command),
         })
     }
 }

@@ -91,6 +91,12 @@ const ATTACKS: &[(&str, &str)] = &[
     ),
     ("an empty plan", r": >$tasks"),
     ("no plan at all", r"rm $tasks"),
+    (
+        "a plan that is not text, with all rows ticked",
+        r"sed -i 's/- \[ \]/- [x]/' $tasks; printf '\377\n' >>$tasks",
+    ),
+    ("a pipe", r"rm $tasks; mkfifo $tasks"),
+    ("a folder", r"rm $tasks; mkdir $tasks"),
 ];
 
 /// A workspace in which the plan is attacked.

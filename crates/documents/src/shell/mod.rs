@@ -29,6 +29,9 @@ const PASSING_ON: &[&str] = &[
 /// Programs that say with exit code 1 that they found nothing.
 const SEARCHING: &[&str] = &["egrep", "fgrep", "grep", "pgrep", "rg", "zgrep"];
 
+/// Other programs that say no with exit code 1, and end with more if they could not tell.
+const COMPARING: &[&str] = &["[", "cmp", "diff", "test"];
+
 /// A shell text, as far as it is understood.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct List {
@@ -114,6 +117,15 @@ pub fn is_search(text: &str) -> bool {
         simple.is_one_of(SEARCHING) || (words.next() == Some("git") && words.next() == Some("grep"))
     };
     !is_negated && judging_program(text).is_some_and(is_grep)
+}
+
+/// Returns whether the program that judges a text says no with exit code 1, and ends with more if it
+/// could not tell: a file is missing, or its arguments are wrong.
+#[must_use]
+pub fn says_no_with_one(text: &str) -> bool {
+    let is_negated = judging_pipeline(text).is_none_or(|pipeline| pipeline.is_negated);
+    let compares = |simple: Simple| simple.is_one_of(COMPARING);
+    is_search(text) || (!is_negated && judging_program(text).is_some_and(compares))
 }
 
 fn judging_pipeline(text: &str) -> Option<Pipeline> {

@@ -30,7 +30,7 @@ pub(super) fn review_plan(
     replaced: &mut ReplacedPlan,
 ) -> Result<PlanChanges, PerformError> {
     let before = &plan.before;
-    let was_removed = restore_file(performer, before)?;
+    let restored = restore_file(performer, before, replaced)?;
     let mut last = PlanReview::default();
     let mut kept = Ok(());
     let edited = performer.plan.edit(|now| {
@@ -55,10 +55,7 @@ pub(super) fn review_plan(
     let shown = |path: &Path| performer.paths.shown(path);
     last.warnings
         .extend(replaced.warning(took_back_only_ticks(&last), shown));
-    if was_removed {
-        let warning = "the agent removed the task file; it was restored";
-        last.warnings.push(warning.to_owned());
-    }
+    last.warnings.extend(restored);
     Ok(last.into_changes())
 }
 
@@ -69,19 +66,32 @@ fn took_back_only_ticks(review: &PlanReview) -> bool {
         && review.skipped.is_empty()
 }
 
-/// Restores the file if the agent removed it. Returns whether it did.
-fn restore_file(performer: &mut Performer, before: &TaskFile) -> Result<bool, PerformError> {
-    match performer.plan.read() {
-        Err(ReadError::NotFound { path }) => {
-            if let Some(folder) = path.parent() {
-                create_dir_all(&RealDisk, folder)?;
-            }
-            create_file(&RealDisk, &path, before.text())?;
-            Ok(true)
+/// Restores the file if it was removed or can't be read any more: what can't be read can't be reviewed.
+/// Returns a warning if it did.
+fn restore_file(
+    performer: &mut Performer,
+    before: &TaskFile,
+    replaced: &ReplacedPlan,
+) -> Result<Option<String>, PerformError> {
+    let path = performer.paths.spec.tasks.clone();
+    let warning = match performer.plan.read() {
+        Ok(_) => return Ok(None),
+        Err(ReadError::NotFound { .. }) => {
+            "the agent removed the task file; it was restored".to_owned()
         }
-        Err(error) => Err(error.into()),
-        Ok(_) => Ok(false),
+        Err(error) => {
+            let kept = replaced.move_aside(&path)?;
+            let kept = performer.paths.shown(&kept);
+            format!(
+                "the task file could not be read ({error}); it was moved to {kept}, and restored as it was"
+            )
+        }
+    };
+    if let Some(folder) = path.parent() {
+        create_dir_all(&RealDisk, folder)?;
     }
+    create_file(&RealDisk, &path, before.text())?;
+    Ok(Some(warning))
 }
 
 /// Who may have written the text that the review changes.
@@ -150,6 +160,24 @@ impl ReplacedPlan {
                  reverted; a person may have made them, so that version is kept as {path}; if they \
                  are yours, run `regreen accept-plan`"
             )),
+        }
+    }
+
+    /// Moves something that can't be read as a plan to `<attempt>.plan.unreadable`, or the next free name.
+    fn move_aside(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::create_dir_all(&self.folder)?;
+        let mut n = 1_u32;
+        loop {
+            let name = match n {
+                1 => format!("{}.plan.unreadable", self.attempt),
+                n => format!("{}.plan-{n}.unreadable", self.attempt),
+            };
+            let kept = self.folder.join(name);
+            if fs::symlink_metadata(&kept).is_err() {
+                fs::rename(path, &kept)?;
+                return Ok(kept);
+            }
+            n += 1;
         }
     }
 
