@@ -177,6 +177,7 @@ impl Workspace {
             // Some tests compare what programs print.
             .env("LC_ALL", "C")
             .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_STATE_HOME")
             // These tests may be the Verify of a run.
             .env_remove("REGREEN_KEEPER");
         let bin = self.bin();

@@ -52,10 +52,11 @@ fn may_stop(answer: Output) {
 
 #[test]
 fn a_session_goes_on_while_the_current_spec_has_open_tasks() {
-    ask(&spec(), "").exits(0).complains("").prints(str![[r#"
+    let log = "[ralph-specum] Session stopped during spec: login | Task: 2/3 | Attempt: 1\n";
+    ask(&spec(), "").exits(0).complains(log).prints(str![[r#"
 {
   "decision": "block",
-  "reason": "Continue spec: login (Task 2/3, Iter 4)\n\n## State\nPath: specs/login | Index: 1 | Iteration: 1/5 | Recovery: false\n\n## Current Task\n- [ ] 1.2 Two\n  - **Verify**: `true`\n\n## How to continue\n1. Read specs/login/.ralph-state.json to see where the spec stands.\n2. Delegate the task above as your instructions say; rows marked [VERIFY] go to the verifier.\n3. When it signals completion, verify it yourself, tick its box, and update the state file.\n4. If it fails, count the attempt in taskIteration and try again.\n5. When specs/login/tasks.md has no open boxes left, finish as your instructions say.",
+  "reason": "Continue spec: login (Task 2/3, Iter 4)\n\n## State\nPath: specs/login | Index: 1 | Iteration: 1/5 | Recovery: false\n\n## Current Task\n- [ ] 1.2 Two\n  - **Verify**: `true`\n\n## How to continue\n1. Read specs/login/.ralph-state.json to see where the spec stands.\n2. Delegate the task above as your instructions say: to spec-executor, rows marked [VERIFY] to qa-engineer.\n3. When it signals completion, verify it yourself, tick its box, and update the state file.\n4. If it fails, count the attempt in taskIteration and try again.\n5. When specs/login/tasks.md has no open boxes left, finish as your instructions say.",
   "systemMessage": "regreen: iteration 4, task 2/3"
 }
 
@@ -77,12 +78,53 @@ fn a_session_with_nothing_to_go_on_with_stops_in_silence() {
         "",
     ));
     may_stop(ask(&spec(), r#","stop_hook_active":true"#));
-    for state in [
-        r#"{"phase":"design"}"#,
-        r#"{"phase":"execution","awaitingApproval":true}"#,
-    ] {
-        may_stop(ask(&spec().file(STATE_FILE, state), ""));
-    }
+    may_stop(ask(&spec().file(STATE_FILE, r#"{"phase":"design"}"#), ""));
+    let waits = r#"{"phase":"execution","awaitingApproval":true}"#;
+    ask(&spec().file(STATE_FILE, waits), "").exits(0).prints("");
+}
+
+#[test]
+fn a_session_continues_at_every_stop_while_it_gets_on_and_no_longer() {
+    let test = spec();
+    let stop = |active: bool| {
+        let active = format!(r#","session_id":"s1","stop_hook_active":{active}"#);
+        ask(&test, &active).exits(0).stdout.contains("block")
+    };
+    // Not a Stop that regreen knows of.
+    assert!(!stop(true));
+    assert!(stop(false));
+    // Nothing was done since.
+    assert!(!stop(true));
+    std::fs::write(
+        test.path("specs/login/tasks.md"),
+        TASKS.replace("[ ] 1.2", "[x] 1.2"),
+    )
+    .unwrap();
+    assert!(stop(true));
+    assert!(!stop(true));
+    std::fs::write(test.path("specs/login/.progress.md"), "## Learnings\n").unwrap();
+    assert!(stop(true));
+    // Another session is not known.
+    let other = ask(&test, r#","session_id":"s2","stop_hook_active":true"#);
+    other.exits(0).prints("").complains("");
+}
+
+#[test]
+fn a_session_is_continued_at_most_as_often_as_the_limit_says() {
+    let state = r#"{"phase":"execution","totalTasks":3,"maxGlobalIterations":3}"#;
+    let test = spec().file(STATE_FILE, state);
+    let stop = |active: bool, learned: &str| {
+        std::fs::write(test.path("specs/login/.progress.md"), learned).unwrap();
+        let active = format!(r#","session_id":"s1","stop_hook_active":{active}"#);
+        ask(&test, &active).exits(0).stdout.contains("block")
+    };
+    let went_on = [
+        stop(false, "a"),
+        stop(true, "b"),
+        stop(true, "c"),
+        stop(true, "d"),
+    ];
+    assert_eq!(went_on, [true, true, true, false]);
 }
 
 #[test]
@@ -107,7 +149,7 @@ fn an_agent_that_has_said_it_is_done_may_stop() {
     let path =
         |test: &Workspace| format!(r#","transcript_path":{:?}"#, test.path("transcript.jsonl"));
     let test = spec().file("transcript.jsonl", format!("{told}\n{said}\n"));
-    may_stop(ask(&test, &path(&test)));
+    ask(&test, &path(&test)).exits(0).prints("");
     let test = spec().file("transcript.jsonl", format!("{told}\n"));
     assert!(ask(&test, &path(&test)).exits(0).stdout.contains("block"));
     let test = spec();
@@ -135,7 +177,7 @@ fn a_corrupt_state_is_named() {
         .prints(str![[r#"
 {
   "decision": "block",
-  "reason": "ERROR: Corrupt state file at specs/login/.ralph-state.json: not JSON: EOF while parsing an object at line 1 column 8.\n\nThe progress of the spec is unknown. Do one of these:\n1. Start executing the spec again, which rebuilds the file from tasks.md; or run `regreen run login`, which moves the file aside and continues.\n2. Cancel the spec.",
+  "reason": "ERROR: Corrupt state file at specs/login/.ralph-state.json: not JSON: EOF while parsing an object at line 1 column 8.\n\nThe progress of the spec is unknown. Recovery options:\n1. Start executing the spec again, which rebuilds the file from tasks.md; or run `regreen run login`, which moves the file aside and continues.\n2. Cancel the spec.",
   "systemMessage": "regreen: corrupt state file of spec login"
 }
 

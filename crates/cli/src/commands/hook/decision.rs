@@ -14,14 +14,21 @@ const LARGEST_GROUP: usize = 5;
 pub(super) enum StopDecision {
     Stop,
     StopWithMessage(String),
-    Continue { reason: String, message: String },
+    Continue {
+        reason: String,
+        message: String,
+        /// A line for the log of the session.
+        log: Option<String>,
+    },
 }
 
 pub(super) fn decide(context: &StopContext) -> StopDecision {
-    // A session that continued for a hook and stops again has nothing left to do: to keep it
-    // going would be a loop.
-    if context.is_continuation || context.says_all_is_done {
+    // To keep a session going that continued for a hook and got nothing done would be a loop.
+    if context.is_stalled {
         return StopDecision::Stop;
+    }
+    if context.says_all_is_done {
+        return logged("ALL_TASKS_COMPLETE detected in the transcript");
     }
     match &context.state {
         Err(error) => corrupt(context, error),
@@ -29,11 +36,23 @@ pub(super) fn decide(context: &StopContext) -> StopDecision {
     }
 }
 
+/// Smart-ralph's prefix: other programs filter the lines of its hook by it.
+const LOG: &str = "[ralph-specum]";
+
+/// Lets the session stop, with a line that only its log shows.
+fn logged(why: &str) -> StopDecision {
+    StopDecision::StopWithMessage(format!("{LOG} {why}"))
+}
+
 fn decide_by_state(context: &StopContext, state: &StateDocument) -> StopDecision {
     let phase = state.phase().unwrap_or_default();
     let is_execution = phase == "execution";
-    if state.awaits_approval() || (!is_execution && !state.quick_mode()) {
+    if !is_execution && !state.quick_mode() {
         return StopDecision::Stop;
+    }
+    // Quick mode approves its own phases.
+    if is_execution && state.awaits_approval() {
+        return logged("awaitingApproval=true: the session may stop for a person");
     }
     let limit = state.max_global_iterations();
     if state.global_iteration() >= limit {
@@ -46,7 +65,12 @@ fn decide_by_state(context: &StopContext, state: &StateDocument) -> StopDecision
     }
     let total = total(context, state);
     if state.task_index() < total {
-        return next_task(context, state, total);
+        let all_done = |file: &TaskFile| file.runnable(false) > 0 && open_rows(file) == 0;
+        return if context.tasks.as_ref().is_some_and(all_done) {
+            finish(context, state, total)
+        } else {
+            next_task(context, state, total)
+        };
     }
     match context.tasks.as_ref().map_or(0, open_rows) {
         0 => StopDecision::Stop,
@@ -90,6 +114,7 @@ fn corrupt(context: &StopContext, error: &InvalidState) -> StopDecision {
     StopDecision::Continue {
         reason,
         message: format!("regreen: corrupt state file of spec {}", context.spec),
+        log: None,
     }
 }
 
@@ -108,6 +133,7 @@ fn quick_mode(context: &StopContext, phase: &str) -> StopDecision {
             "regreen: quick mode, phase {phase} of spec {}",
             context.spec
         ),
+        log: None,
     }
 }
 
@@ -131,6 +157,23 @@ fn incomplete(
     StopDecision::Continue {
         reason,
         message: format!("regreen: {open} unchecked {items} left in tasks.md"),
+        log: None,
+    }
+}
+
+fn finish(context: &StopContext, state: &StateDocument, total: u32) -> StopDecision {
+    let reason = fill(
+        include_str!("finish.md"),
+        &[
+            ("path", context.shown.clone()),
+            ("index", state.task_index().to_string()),
+            ("total", total.to_string()),
+        ],
+    );
+    StopDecision::Continue {
+        reason,
+        message: "regreen: all rows are ticked; the state file is behind".to_owned(),
+        log: None,
     }
 }
 
@@ -163,6 +206,11 @@ fn next_task(context: &StopContext, state: &StateDocument, total: u32) -> StopDe
     StopDecision::Continue {
         reason,
         message: format!("regreen: iteration {iteration}, task {number}/{total}"),
+        log: Some(format!(
+            "{LOG} Session stopped during spec: {} | Task: {number}/{total} | Attempt: {}",
+            context.spec,
+            state.task_iteration()
+        )),
     }
 }
 

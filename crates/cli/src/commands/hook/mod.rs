@@ -1,6 +1,7 @@
 //! `regreen hook stop`: Claude Code asks whether a session may stop.
 
 mod decision;
+mod session;
 mod transcript;
 
 use std::io::{self, Read as _};
@@ -13,6 +14,7 @@ use regreen_workspace::{RealDisk, current_spec_folder, read_text, workspace_root
 use serde_json::{Value, json};
 
 use self::decision::StopDecision;
+use self::session::{SessionFile, StopRecord, has_got_on, work_of};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
@@ -38,15 +40,27 @@ pub fn stop() -> Result<Exit, Problem> {
     // Unreadable input counts as no input.
     let _ = io::stdin().lock().take(MAX_INPUT).read_to_end(&mut text);
     let input = HookInput::read(&text).filter(|_| !is_started_by_run());
-    let context = input.as_ref().and_then(StopContext::find);
-    match context.map_or(StopDecision::Stop, |context| decision::decide(&context)) {
+    let Some(context) = input.as_ref().and_then(StopContext::find) else {
+        return Ok(Exit::Success);
+    };
+    match decision::decide(&context) {
         StopDecision::Stop => {}
         StopDecision::StopWithMessage(why) => output::say(&why),
-        StopDecision::Continue { reason, message } => output::print(&output::json(&json!({
-            "decision": "block",
-            "reason": reason,
-            "systemMessage": message,
-        })))?,
+        StopDecision::Continue {
+            reason,
+            message,
+            log,
+        } => {
+            context.remember();
+            if let Some(log) = log {
+                output::say(&log);
+            }
+            output::print(&output::json(&json!({
+                "decision": "block",
+                "reason": reason,
+                "systemMessage": message,
+            })))?;
+        }
     }
     Ok(Exit::Success)
 }
@@ -56,6 +70,7 @@ pub fn stop() -> Result<Exit, Problem> {
 struct HookInput {
     cwd: PathBuf,
     transcript: Option<PathBuf>,
+    session: Option<String>,
     /// Whether the session only continues because a Stop hook wanted it to.
     is_continuation: bool,
 }
@@ -71,6 +86,10 @@ impl HookInput {
         Some(Self {
             cwd: path("cwd")?,
             transcript: path("transcript_path"),
+            session: value
+                .get("session_id")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
             is_continuation: value.get("stop_hook_active") == Some(&Value::Bool(true)),
         })
     }
@@ -80,6 +99,7 @@ impl HookInput {
 const SETTINGS: &str = ".claude/ralph-specum.local.md";
 const STATE: &str = ".ralph-state.json";
 const TASKS: &str = "tasks.md";
+const PROGRESS: &str = ".progress.md";
 
 /// A session that is about to stop, in a folder whose current spec has a state file.
 #[derive(Debug)]
@@ -89,8 +109,15 @@ struct StopContext {
     shown: String,
     state: Result<StateDocument, InvalidState>,
     tasks: Option<TaskFile>,
-    is_continuation: bool,
+    /// A hook has continued the session before, and nothing shows that it has got on since.
+    is_stalled: bool,
     says_all_is_done: bool,
+    /// Where the session's Stops are remembered.
+    record: Option<SessionFile>,
+    /// The Stops so far.
+    stops: u32,
+    /// A hash of the files that show whether the session gets on.
+    work: String,
 }
 
 impl StopContext {
@@ -106,19 +133,61 @@ impl StopContext {
             return None;
         }
         let tail = input.transcript.as_deref().map(transcript::tail);
+        let state = StateDocument::read(&text(&state).unwrap_or_default()).map(|(state, _)| state);
+        let tasks = text(&folder.join(TASKS)).map(TaskFile::read);
+        let record = SessionFile::new(input.session.as_deref(), &folder);
+        let last = record.as_ref().and_then(SessionFile::read);
+        let last = last.filter(|_| input.is_continuation);
+        let limit = state
+            .as_ref()
+            .map_or(0, StateDocument::max_global_iterations);
+        let mut files = vec![folder.join(TASKS), folder.join(PROGRESS)];
+        files.extend(tasks.iter().flat_map(|tasks| named_files(tasks, &root)));
+        let work = work_of(&files);
         Some(Self {
+            is_stalled: input.is_continuation && !has_got_on(last.as_ref(), &work, limit),
+            stops: last.map_or(0, |last| last.stops),
+            record,
+            work,
             spec: folder.file_name()?.to_string_lossy().into_owned(),
             shown: folder
                 .strip_prefix(&root)
                 .unwrap_or(&folder)
                 .display()
                 .to_string(),
-            state: StateDocument::read(&text(&state).unwrap_or_default()).map(|(state, _)| state),
-            tasks: text(&folder.join(TASKS)).map(TaskFile::read),
-            is_continuation: input.is_continuation,
+            state,
+            tasks,
             says_all_is_done: tail.is_some_and(|tail| transcript::says_all_is_done(&tail)),
         })
     }
+}
+
+impl StopContext {
+    /// Remembers that the session is refused to stop.
+    fn remember(&self) {
+        if let Some(record) = &self.record {
+            record.write(&StopRecord {
+                stops: self.stops + 1,
+                work: self.work.clone(),
+            });
+        }
+    }
+}
+
+/// Returns the Files of all tasks: with any of them changed, the session has done something.
+fn named_files(tasks: &TaskFile, root: &Path) -> Vec<PathBuf> {
+    let fields = tasks.tasks().into_iter().map(|task| task.fields.files);
+    let words = fields.flatten().flat_map(|files| {
+        let words = files.split([',', ' ', '\n', '`']);
+        words.map(str::to_owned).collect::<Vec<_>>()
+    });
+    let is_inside = |word: &String| {
+        !word.is_empty() && !word.starts_with('/') && !word.split('/').any(|part| part == "..")
+    };
+    words
+        .filter(is_inside)
+        .map(|word| root.join(word))
+        .collect()
 }
 
 /// Finds the current spec where the session works, else in the workspace around it. Returns the

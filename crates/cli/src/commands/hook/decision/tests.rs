@@ -26,8 +26,11 @@ fn context(state: &str, tasks: &str) -> StopContext {
         shown: "specs/login".to_owned(),
         state: StateDocument::read(state).map(|(state, _)| state),
         tasks: Some(TaskFile::read(tasks)),
-        is_continuation: false,
+        is_stalled: false,
         says_all_is_done: false,
+        record: None,
+        stops: 0,
+        work: String::new(),
     }
 }
 
@@ -58,7 +61,7 @@ Path: specs/login | Index: 1 | Iteration: 2/5 | Recovery: false
 
 ## How to continue
 1. Read specs/login/.ralph-state.json to see where the spec stands.
-2. Delegate the task above as your instructions say; rows marked [VERIFY] go to the verifier.
+2. Delegate the task above as your instructions say: to spec-executor, rows marked [VERIFY] to qa-engineer.
 3. When it signals completion, verify it yourself, tick its box, and update the state file.
 4. If it fails, count the attempt in taskIteration and try again.
 5. When specs/login/tasks.md has no open boxes left, finish as your instructions say.
@@ -88,7 +91,7 @@ Path: specs/login | Index: 3 | Iteration: 1/5 | Recovery: true
 
 ## How to continue
 1. Read specs/login/.ralph-state.json to see where the spec stands.
-2. Delegate the task above as your instructions say; rows marked [VERIFY] go to the verifier.
+2. Delegate the task above as your instructions say: to spec-executor, rows marked [VERIFY] to qa-engineer.
 3. When it signals completion, verify it yourself, tick its box, and update the state file.
 4. If it fails, count the attempt in taskIteration and try again, or add a fix task below it.
 5. When specs/login/tasks.md has no open boxes left, finish as your instructions say.
@@ -110,7 +113,7 @@ fn the_word_that_would_end_the_session_is_in_no_text() {
     }
 }
 
-fn kept_going() -> [(&'static str, &'static str, &'static str); 4] {
+fn kept_going() -> [(&'static str, &'static str, &'static str); 6] {
     [
         (
             "tasks are left",
@@ -124,14 +127,24 @@ fn kept_going() -> [(&'static str, &'static str, &'static str); 4] {
         ),
         ("the state is not JSON", "{\"phase\":", TASKS),
         ("quick mode", r#"{"phase":"design","quickMode":true}"#, ""),
+        (
+            "quick mode approves its own phases",
+            r#"{"phase":"design","quickMode":true,"awaitingApproval":true}"#,
+            "",
+        ),
+        (
+            "all rows are ticked, but the index is below the total",
+            r#"{"phase":"execution","taskIndex":1,"totalTasks":2}"#,
+            "- [x] 1.1 One\n- [x] 1.2 Two\n",
+        ),
     ]
 }
 
 #[test]
-fn an_agent_that_a_hook_has_already_continued_may_stop() {
+fn a_session_that_got_nothing_done_or_says_that_all_is_done_may_stop() {
     for (why, state, tasks) in kept_going() {
         let again = StopContext {
-            is_continuation: true,
+            is_stalled: true,
             ..context(state, tasks)
         };
         assert_eq!(decide(&again), StopDecision::Stop, "{why}");
@@ -139,7 +152,9 @@ fn an_agent_that_a_hook_has_already_continued_may_stop() {
             says_all_is_done: true,
             ..context(state, tasks)
         };
-        assert_eq!(decide(&done), StopDecision::Stop, "{why}");
+        let said = "[ralph-specum] ALL_TASKS_COMPLETE detected in the transcript";
+        let expected = StopDecision::StopWithMessage(said.to_owned());
+        assert_eq!(decide(&done), expected, "{why}");
     }
 }
 
@@ -149,8 +164,6 @@ fn without_anything_to_go_on_with_a_session_may_stop() {
         "{}",
         r#"{"phase":"design","totalTasks":6}"#,
         r#"{"phase":7}"#,
-        r#"{"phase":"execution","totalTasks":6,"awaitingApproval":true}"#,
-        r#"{"phase":"design","quickMode":true,"awaitingApproval":true}"#,
     ] {
         assert_eq!(
             decide(&context(state, TASKS)),
@@ -161,6 +174,12 @@ fn without_anything_to_go_on_with_a_session_may_stop() {
     let done = TASKS.replace("[ ]", "[x]");
     let state = r#"{"phase":"execution","taskIndex":6,"totalTasks":6}"#;
     assert_eq!(decide(&context(state, &done)), StopDecision::Stop);
+    let approval = r#"{"phase":"execution","totalTasks":6,"awaitingApproval":true}"#;
+    let said = "[ralph-specum] awaitingApproval=true: the session may stop for a person";
+    assert_eq!(
+        decide(&context(approval, TASKS)),
+        StopDecision::StopWithMessage(said.to_owned())
+    );
     let nothing = r#"{"phase":"execution"}"#;
     assert_eq!(decide(&context(nothing, "")), StopDecision::Stop);
 }
@@ -224,7 +243,7 @@ fn a_corrupt_state_is_named_with_the_ways_out() {
         str![[r#"
 ERROR: Corrupt state file at specs/login/.ralph-state.json: not JSON: EOF while parsing a value at line 1 column 9.
 
-The progress of the spec is unknown. Do one of these:
+The progress of the spec is unknown. Recovery options:
 1. Start executing the spec again, which rebuilds the file from tasks.md; or run `regreen run login`, which moves the file aside and continues.
 2. Cancel the spec.
 "#]]
