@@ -83,6 +83,10 @@ impl Performer {
         let result = self.context.repair(&site, job);
         let left = self.tree.after(&name, clock::now())?;
         self.notices.add_all(left.warnings);
+        let moved = left
+            .moved
+            .map(|moved| format!("the repair {}: {moved}", order.fix.id));
+        self.notices.add_all(moved);
         result.map(Some)
     }
 

@@ -146,14 +146,19 @@ fn hooks_in(root: &Path, folder: &Path) -> BTreeMap<String, Hook> {
     hooks
 }
 
-/// Returns whether a script does more than to end. A program does, whatever is in it.
+/// Returns whether a script does anything before it ends. A program does, whatever is in it.
 fn has_command(content: &[u8]) -> bool {
     let text = String::from_utf8_lossy(content);
-    let mut lines = text.lines().map(str::trim);
-    lines.any(|line| {
-        !line.is_empty()
-            && !line.starts_with('#')
-            && !matches!(line, "exit" | "exit 0" | "true" | ":")
+    let is_idle = |line: &&str| {
+        line.is_empty()
+            || line.starts_with('#')
+            || line.starts_with("set ")
+            || matches!(*line, "true" | ":")
+    };
+    let first = text.lines().map(str::trim).find(|line| !is_idle(line));
+    first.is_some_and(|line| {
+        let program = line.split([' ', ';', '&', '|']).next();
+        program != Some("exit") && line != "exec true"
     })
 }
 
@@ -335,6 +340,25 @@ fn fingerprint(path: &Path, found: &Metadata) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hook_that_ends_before_it_does_anything_has_no_command() {
+        for script in [
+            "",
+            "#!/bin/sh\n",
+            "exit 0\nmake lint\n",
+            "set -e\n\nexit 0; make lint\n",
+        ] {
+            assert!(!has_command(script.as_bytes()), "{script:?}");
+        }
+        for script in [
+            "make lint\nexit 0\n",
+            "set -e\nmake lint\n",
+            "[ -t 0 ] || exit 0\nmake\n",
+        ] {
+            assert!(has_command(script.as_bytes()), "{script:?}");
+        }
+    }
 
     #[test]
     fn a_package_beyond_the_bound_has_a_name_and_no_fingerprint() {

@@ -62,6 +62,10 @@ fn an_attempt_that_weakens_a_check_fails_and_so_does_the_next_until_it_is_restor
             "the hook pre-commit no longer does",
         ),
         (
+            "sed -i '1a exit 0' .git/hooks/pre-commit",
+            "the hook pre-commit no longer does",
+        ),
+        (
             "chmod a-x .git/hooks/pre-commit",
             "the hook pre-commit no longer does",
         ),
@@ -193,4 +197,18 @@ fn what_tools_leave_behind_is_not_listed() {
         let listed = told.stdout.contains("not shown by git");
         assert!(!listed, "{ordinary}: {}", told.stdout);
     }
+}
+
+#[test]
+fn a_weakened_check_is_remembered_by_the_next_run_until_a_person_accepts_it() {
+    let once = "[ -e .regreen/once ] || { touch .regreen/once; rm .git/hooks/pre-commit; }";
+    let workspace = project(once);
+    for _ in 0..2 {
+        let told = workspace.run_as_text(&["--max-task-iterations=1"]);
+        assert_eq!(told.code, Some(1), "{}", told.stdout);
+        assert!(told.stdout.contains("weakened a check"), "{}", told.stdout);
+    }
+    fs::remove_file(workspace.path(".regreen/weakened-check.json")).unwrap();
+    let told = workspace.run_as_text(&[]);
+    assert_eq!(told.code, Some(0), "{}", told.stdout);
 }

@@ -1,6 +1,7 @@
 //! Reviews what an attempt did to things that checks depend on and git does not show.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use regreen_model::{AttemptClass, AttemptReport, Surroundings, Tampering};
 use regreen_workspace::{MAX_FILE, observe_surroundings, read_text_file};
@@ -29,14 +30,29 @@ fn path(performer: &Performer) -> PathBuf {
     folder.join("surroundings.json")
 }
 
+/// What a weakened check was like before, for later runs as well: none of them may pass by it.
+fn weakened_path(performer: &Performer) -> PathBuf {
+    performer.paths.own().join("weakened-check.json")
+}
+
 fn saved(performer: &Performer) -> Option<Baseline> {
-    let text = read_text_file(&path(performer), MAX_FILE).ok()?;
+    read_baseline(&path(performer))
+}
+
+fn read_baseline(path: &Path) -> Option<Baseline> {
+    let text = read_text_file(path, MAX_FILE).ok()?;
     serde_json::from_str(&text).ok()
 }
 
 /// Keeps it for this process, and in a file for the next one.
 fn save(performer: &mut Performer, baseline: Baseline) -> Result<(), PerformError> {
     let text = serde_json::to_string(&baseline).unwrap_or_default();
+    let weakened = weakened_path(performer);
+    if baseline.is_weakened {
+        write_atomically(&weakened, text.as_bytes())?;
+    } else if weakened.exists() {
+        fs::remove_file(&weakened)?;
+    }
     performer.baseline = Some(baseline);
     Ok(write_atomically(&path(performer), text.as_bytes())?)
 }
@@ -48,11 +64,12 @@ fn observe(performer: &Performer) -> Result<Surroundings, PerformError> {
 
 /// Remembers what is there before an attempt. What has changed since the last one is people's.
 pub(super) fn remember_surroundings(performer: &mut Performer) -> Result<(), PerformError> {
-    let earlier = performer.baseline.take().or_else(|| saved(performer));
-    if earlier.as_ref().is_some_and(|earlier| earlier.is_weakened) {
-        performer.baseline = earlier;
+    // A person accepts what was weakened by removing the file.
+    if let Some(weakened) = read_baseline(&weakened_path(performer)) {
+        performer.baseline = Some(weakened);
         return Ok(());
     }
+    let earlier = performer.baseline.take().or_else(|| saved(performer));
     let mut surroundings = observe(performer)?;
     if let Some(earlier) = earlier {
         // A pattern of one attempt must not hide what the next one writes.
@@ -105,7 +122,7 @@ pub(super) fn review_surroundings(
         return Ok(report);
     }
     let error = format!(
-        "The attempt weakened a check: {}. Undo this. If you changed it on purpose, start a new run",
+        "The attempt weakened a check: {}. Undo this. If a person wants it so, accept it: rm .regreen/weakened-check.json",
         words(performer, &weakened)
     );
     if report.class != AttemptClass::Ordinary {
