@@ -121,8 +121,7 @@ impl World {
         let is_fix = |other: &RowId| file.fixed_by(*other).is_some() && *other != row;
         let mut emptied: Vec<RowId> = rows.iter().copied().filter(|row| !is_fix(row)).collect();
         emptied.push(row);
-        let around = std::iter::successors(file.parent(file.root(row)), |row| file.parent(*row));
-        emptied.extend(around);
+        emptied.extend(groups_around(file, row));
         self.set_boxes(file, &emptied, false);
         self.forgive(file, rows);
     }
@@ -140,10 +139,11 @@ impl World {
     }
 
     fn set_boxes(&mut self, file: &TaskFile, rows: &[RowId], done: bool) {
-        for key in rows.iter().filter_map(|row| file.key(*row)) {
+        let keys: Vec<TaskKey> = rows.iter().filter_map(|row| file.key(*row)).collect();
+        for key in &keys {
             let before = Rc::clone(&self.file);
-            if let Ok(Some(after)) = before.box_set(&key, done) {
-                if !self.is_agents_group(&before, &key) {
+            if let Ok(Some(after)) = before.box_set(key, done) {
+                if !self.is_agents_group(&before, key, &keys) {
                     self.watch.people_set_box(&before, &after);
                 }
                 self.file = Rc::new(after);
@@ -153,16 +153,26 @@ impl World {
 }
 
 impl World {
-    /// Returns whether only an agent's changes, not reviewed yet, make a task a group: then opening
-    /// what is below it does not open it.
-    fn is_agents_group(&self, file: &TaskFile, key: &TaskKey) -> bool {
+    /// Returns whether only an agent's changes, not reviewed yet, make a task a group around one of
+    /// `rows`: then opening that one does not open the group.
+    fn is_agents_group(&self, file: &TaskFile, key: &TaskKey, rows: &[TaskKey]) -> bool {
         let is_group = |file: &TaskFile| {
             let row = file.resolve(key);
             row.and_then(|row| file.kind(row)) == Some(TaskKind::Group)
         };
-        let kept = self.kept.as_ref();
-        kept.is_some_and(|kept| is_group(file) && !is_group(&kept.plan))
+        let is_around = |file: &TaskFile| {
+            let group = file.resolve(key);
+            let mut rows = rows.iter().filter_map(|row| file.resolve(row));
+            rows.any(|row| groups_around(file, row).any(|around| Some(around) == group))
+        };
+        self.kept.as_ref().is_some_and(|kept| {
+            is_group(file) && !is_group(&kept.plan) || is_around(file) && !is_around(&kept.plan)
+        })
     }
+}
+
+fn groups_around(file: &TaskFile, row: RowId) -> impl Iterator<Item = RowId> {
+    std::iter::successors(file.parent(file.root(row)), |row| file.parent(*row))
 }
 
 fn with_tasks_below(file: &TaskFile, row: RowId) -> Vec<RowId> {

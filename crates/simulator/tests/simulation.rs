@@ -151,11 +151,12 @@ fn a_finding_is_made_small_and_its_journal_can_be_decided_again() {
 
 /// Runs in which the oracle or the engine was wrong once: a check failed and its process died
 /// before the verdict was stored; rows were removed for the second time while a check ran whose
-/// process died; a person gave another title to a row whose id an agent had just changed.
+/// process died; a person gave another title to a row whose id an agent had just changed; a person
+/// retried a task that an agent had just put below another one.
 #[test]
 fn runs_that_were_findings_once_are_clean() {
     let seeds = [
-        36_348, 40_505, 88_607, 124_157, 72_474, 129_479, 44_864, 70_809,
+        36_348, 40_505, 88_607, 124_157, 72_474, 129_479, 44_864, 70_809, 158_663,
     ];
     for seed in seeds {
         if let Err(finding) = simulator::run(seed, None) {
