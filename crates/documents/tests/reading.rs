@@ -22,6 +22,25 @@ fn shown(task: &Task) -> String {
 }
 
 #[test]
+fn every_verify_field_of_a_task_counts() {
+    let file = TaskFile::read(
+        "- [ ] 1.1 a\n  - **Verify**: `make`\n  - **Commit**: `feat: a`\n  - **Verify**:\n    ```sh\n    make test\n    ```\n  - **Verify**: `false` fails\n  - **Commit**: `feat: b`\n",
+    );
+    let row = file.rows().next().unwrap();
+    let commands = file.verify_commands(row);
+    let read: Vec<(&str, bool)> = commands
+        .iter()
+        .map(|command| (command.command.trim(), command.expects.is_some()))
+        .collect();
+    assert_eq!(
+        read,
+        [("make", false), ("make test", false), ("false", true)]
+    );
+    let fields = file.task(row).unwrap().fields;
+    assert_eq!(fields.commit.as_deref(), Some("`feat: a`"));
+}
+
+#[test]
 fn only_x_is_done_and_other_letters_are_no_boxes() {
     check(
         "- [ ] 1.1 a\n* [x] 1.2 b\n+ [X] 1.3 c\n1. [-] 1.4 d\n- [~] 1.5 e\n- [P] 1.6 f\n- [ ]1.7 g\n",

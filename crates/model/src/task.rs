@@ -109,8 +109,19 @@ pub struct Fields {
     pub done_when: Option<String>,
     /// The Verify field.
     pub verify: Option<String>,
+    /// Further Verify fields of the same block: their commands must pass as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_verify: Vec<String>,
     /// The Commit field.
     pub commit: Option<String>,
+}
+
+impl Fields {
+    /// Returns all Verify fields, in order.
+    pub fn verify_fields(&self) -> impl Iterator<Item = &str> {
+        let more = self.more_verify.iter();
+        self.verify.iter().chain(more).map(String::as_str)
+    }
 }
 
 /// A bracketed word before or after a row's id, without its brackets.

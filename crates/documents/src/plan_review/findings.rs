@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use regreen_model::{TaskId, TaskKey};
+use regreen_model::{Fields, TaskId, TaskKey};
 
 use super::frozen::changed_aspect;
 use super::matching::{block_lines, bytes_of, is_leaf, own_text, tasks_of, words};
@@ -38,7 +38,12 @@ pub(super) fn claims(
             Some(ClaimedRow {
                 key: merged.key(RowId(at))?,
                 is_red: verify_of.as_ref().is_some_and(regreen_model::Task::is_red),
-                verify: verify_of.and_then(|task| task.fields.verify),
+                verify: verify_of
+                    .map(|task| task.fields)
+                    .iter()
+                    .flat_map(Fields::verify_fields)
+                    .map(str::to_owned)
+                    .collect(),
             })
         })
         .collect()

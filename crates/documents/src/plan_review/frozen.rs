@@ -62,7 +62,8 @@ pub(super) fn changed_aspect(
         ),
         (
             Aspect::Verify,
-            was.fields.verify == is.fields.verify && is_judged_as_before(before, row, after, now),
+            was.fields.verify_fields().eq(is.fields.verify_fields())
+                && is_judged_as_before(before, row, after, now),
         ),
         (Aspect::Commit, was.fields.commit == is.fields.commit),
     ];

@@ -54,9 +54,9 @@ impl PlanReview {
         let claims = self.claims.into_iter().map(|claim| regreen_model::Claim {
             verify: claim
                 .verify
-                .as_deref()
-                .map(verify_commands)
-                .unwrap_or_default(),
+                .iter()
+                .flat_map(|field| verify_commands(field))
+                .collect(),
             task: claim.key,
             is_red: claim.is_red,
         });
@@ -82,8 +82,8 @@ impl PlanReview {
 pub struct ClaimedRow {
     /// The task.
     pub key: TaskKey,
-    /// The Verify field as it was before, if it has one.
-    pub verify: Option<String>,
+    /// The Verify fields as they were before.
+    pub verify: Vec<String>,
     /// Whether it had the marker `[RED]`.
     pub is_red: bool,
 }

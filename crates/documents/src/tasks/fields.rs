@@ -35,7 +35,7 @@ impl FieldName {
     }
 }
 
-/// Reads the fields of a row's block. If one occurs twice, the first counts.
+/// Reads the fields of a row's block. If one occurs twice, the first counts; of Verify, all do.
 pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
     let mut fields = Fields::default();
     let mut at = row.line + 1;
@@ -84,12 +84,13 @@ fn take_field(text: &str, lines: &[Line], at: usize, end: usize, item: &Item, fi
         FieldName::Verify => &mut fields.verify,
         FieldName::Commit => &mut fields.commit,
     };
-    if slot.is_none() {
-        *slot = Some(value(
-            text,
-            inline,
-            lines.get(at + 1..end).unwrap_or_default(),
-        ));
+    let below = lines.get(at + 1..end).unwrap_or_default();
+    match slot {
+        None => *slot = Some(value(text, inline, below)),
+        Some(_) if name == FieldName::Verify => {
+            fields.more_verify.push(value(text, inline, below));
+        }
+        Some(_) => {}
     }
 }
 

@@ -9,6 +9,7 @@ use super::edit::{Change, EditError};
 use super::insert::InsertPosition;
 use super::row::RowId;
 use super::task_file::TaskFile;
+use super::verify::verify_commands;
 use crate::state::StateDocument;
 
 /// So many requests are honoured for an original, those of its parts and fixes included.
@@ -184,6 +185,7 @@ fn new_task(id: TaskId, proposal: Proposal) -> NewTask {
         let line = text.map(|text| PlainLine::flatten(&text, ERROR_CHARS));
         line.filter(|line| !line.is_empty())
     };
+    let verify = joined_verify(&proposal.fields);
     NewTask {
         id,
         markers: Vec::new(),
@@ -192,9 +194,19 @@ fn new_task(id: TaskId, proposal: Proposal) -> NewTask {
         steps: Vec::new(),
         files: line(proposal.fields.files).map(|line| line.to_string()),
         done_when: line(proposal.fields.done_when),
-        verify: proposal.fields.verify.and_then(|text| commands(&text)),
+        verify,
         commit: line(proposal.fields.commit),
     }
+}
+
+/// A new task has one Verify field: several are joined to a script, of which every line must pass.
+fn joined_verify(fields: &Fields) -> Option<String> {
+    if fields.more_verify.is_empty() {
+        return commands(fields.verify.as_deref()?);
+    }
+    let all = fields.verify_fields().flat_map(verify_commands);
+    let lines: Vec<String> = all.map(|command| command.command).collect();
+    commands(&lines.join("\n"))
 }
 
 /// Commands stay as they are, but for what would let a person read another command than the one
@@ -244,6 +256,7 @@ impl Proposal {
                     files: files.clone(),
                     done_when: done_when.clone(),
                     verify: verify.clone(),
+                    more_verify: Vec::new(),
                     commit: commit.clone(),
                 },
             },

@@ -5,7 +5,7 @@ mod bare;
 mod expectation;
 mod sentence;
 
-use regreen_model::{VerifyCommand, VerifyForm};
+use regreen_model::{Fields, VerifyCommand, VerifyForm};
 
 use super::code::{Piece, pieces, spans};
 use super::{RowId, TaskFile};
@@ -22,9 +22,12 @@ impl TaskFile {
     /// not known here.
     #[must_use]
     pub fn verify_commands(&self, row: RowId) -> Vec<VerifyCommand> {
-        let verify = self.task(row).and_then(|task| task.fields.verify);
+        let fields = self.task(row).map(|task| task.fields);
         let files = || self.files_until(row);
-        verify.map_or_else(Vec::new, |field| commands_of(&field, &files))
+        let verify = fields.iter().flat_map(Fields::verify_fields);
+        verify
+            .flat_map(|field| commands_of(field, &files))
+            .collect()
     }
 
     /// The files that a task and those before it name.

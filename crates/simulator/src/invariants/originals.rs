@@ -209,8 +209,8 @@ fn originals(file: &TaskFile) -> impl Iterator<Item = (String, Original)> {
     let is_original = |row: &RowId| file.fixed_by(*row).is_none();
     file.rows().filter(is_original).filter_map(|row| {
         let (key, kind) = (file.key(row)?, file.kind(row)?);
-        let verify = file.task(row)?.fields.verify;
-        let verify = verify.as_deref().map(verify_commands).unwrap_or_default();
+        let fields = file.task(row)?.fields;
+        let verify = fields.verify_fields().flat_map(verify_commands).collect();
         // A group below an optional row, or with a star, is as optional as a task.
         let kind = if file.is_optional(row) {
             TaskKind::Optional
