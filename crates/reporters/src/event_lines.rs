@@ -173,7 +173,11 @@ impl EventFormatter {
                     .detail("removed or ticked by someone else"),
             ),
             Event::TaskSkipped { task } => Some(StatusLine::new(Status::Skip, task_name(task))),
-            Event::TaskReopened { task } => Some(self.reopened(task)),
+            // Without recovery nothing is tried again: its failure follows, and says why.
+            Event::TaskReopened { task } => {
+                let is_retried = self.totals.config.recovery;
+                is_retried.then(|| self.reopened(task))
+            }
             Event::WaitStarted {
                 task,
                 until,
@@ -240,7 +244,10 @@ impl EventFormatter {
 
     fn failure(&mut self, now: Timestamp, task: &TaskKey, failure: &FailureRecord) -> StatusLine {
         let is_refused = std::mem::take(&mut self.commit_refused);
+        let ran_since = self.ran_since_it_passed(task);
         let attempt = match self.totals.used_by(task) {
+            // The final check found it, not an attempt.
+            _ if ran_since.is_some() => "no longer passes".to_owned(),
             // A group has no attempts of its own.
             0 => String::new(),
             used => format!("attempt {used}/{}", self.totals.limit_of_task()),
@@ -255,6 +262,18 @@ impl EventFormatter {
             .trailing(attempt)
             .detail(kind.unwrap_or_default())
             .detail(self.last_cause.clone())
+            .detail(ran_since.unwrap_or_default())
+    }
+
+    /// Returns which tasks ran since a task passed, if the final check is what failed it: without
+    /// recovery no attempt follows one.
+    fn ran_since_it_passed(&self, task: &TaskKey) -> Option<String> {
+        let since = self.regressed.get(task);
+        let since = since.filter(|_| !self.totals.config.recovery)?;
+        Some(match since.is_empty() {
+            true => String::new(),
+            false => format!("ran since it passed: {}", ids(since)),
+        })
     }
 
     fn pass(

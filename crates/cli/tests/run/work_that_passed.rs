@@ -35,10 +35,9 @@ fn a_task_that_a_later_one_broke_is_open_and_the_run_has_failed() {
     PASS  [TIME] 1.1 Make a
     PASS  [TIME] 1.2 Make b
     PASS  [TIME] 1.3 Make c
-   RETRY  1.1 no longer passes; open again
-          ran since it passed: 1.2, 1.3
-    FAIL  [TIME] 1.1 Make a                                     attempt 1/5
+    FAIL  [TIME] 1.1 Make a                                     no longer passes
           Verify failed: `test -f a` ended with exit code 1
+          ran since it passed: 1.2, 1.3
      END  [TIME] finished tasks no longer pass · exit code 1    [RUN]
 
    Tasks  2 of 3 done in [TIME]

@@ -103,7 +103,7 @@ fn colors_are_on_status_words_and_details_only() {
 }
 
 #[test]
-fn a_task_that_no_longer_passes_is_told_with_what_ran_since() {
+fn without_recovery_a_task_that_no_longer_passes_has_failed_and_is_not_called_a_retry() {
     let mut out = Vec::new();
     scripts::breaks_what_passed(Lines::new(&mut out, LineStyle::default())).finish();
     assert_data_eq!(
@@ -112,10 +112,9 @@ fn a_task_that_no_longer_passes_is_told_with_what_ran_since() {
    START  demo · 4 tasks · command:./agent.sh
     PASS  [    4s] 1.1 Parse the file
     PASS  [    4s] 1.2 Print it again
-   RETRY  1.1 no longer passes; open again
-          ran since it passed: 1.2
-    FAIL  [   10s] 1.1 Parse the file                             attempt 1/5
+    FAIL  [   10s] 1.1 Parse the file                             no longer passes
           Verify failed: `make parse` ended with exit code 1
+          ran since it passed: 1.2
      END  [   10s] finished tasks no longer pass · exit code 1    20261116-0445
 
 "#]]
