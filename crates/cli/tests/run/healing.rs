@@ -325,11 +325,11 @@ Attempts  2 of 100
      ASK  1.1
     WARN  unverified: 1.2
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
-    Next  see how 1.1 failed:                     regreen why 1.1
-          once 1.1 is edited or repaired:         regreen retry 1.1
-          if 1.1 is done already:                 regreen done 1.1
-          leave 1.1 out:                          regreen skip 1.1
-          then continue (on a terminal it asks):  regreen run --agent shell --recovery-mode --keep-going
+    Next  see how 1.1 failed:              regreen why 1.1
+          once 1.1 is edited or repaired:  regreen retry 1.1
+          if 1.1 is done already:          regreen done 1.1
+          leave 1.1 out:                   regreen skip 1.1
+          then continue:                   regreen run --agent shell --recovery-mode --keep-going
 --- standard error
 A person must decide: these tasks wait for a person: 1.1
 --- exit code 3

@@ -162,6 +162,12 @@ impl Summary {
             RunOutcome::OnlyDone => "continue with the open tasks",
             RunOutcome::Limit { .. } => "try once more",
             RunOutcome::Regressed { .. } => "do the open tasks again",
+            // Also the next run sets tasks aside that a person must decide about.
+            RunOutcome::NeedsPerson { .. }
+                if !figures.waiting.is_empty() && self.totals.config.keep_going =>
+            {
+                "then continue"
+            }
             RunOutcome::NeedsPerson { .. } if !figures.waiting.is_empty() => {
                 "then continue (on a terminal it asks)"
             }
