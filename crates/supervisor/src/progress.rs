@@ -47,9 +47,17 @@ impl Progress {
 
     pub(crate) fn update(&mut self, status: Status, now: Instant) {
         match status {
-            Status::Started => self.started_at = now,
+            Status::Started => self.start(now),
             Status::Ended(exit) => self.exit = self.exit.or(Some((exit, now))),
             Status::Gone { leftovers, unended } => self.gone = Some((leftovers, unended, now)),
+        }
+    }
+
+    /// All limits count from the start of the program: a keeper on a busy machine takes a while.
+    fn start(&mut self, now: Instant) {
+        self.started_at = now;
+        if let Some(idle) = &mut self.idle {
+            idle.active(now);
         }
     }
 
@@ -195,6 +203,20 @@ mod tests {
         progress.update(Status::Started, now + SECOND);
         assert!(!progress.is_past_hard_limit(now + 10 * SECOND));
         assert!(progress.is_past_hard_limit(now + 11 * SECOND));
+    }
+
+    #[test]
+    fn the_idle_limit_counts_from_the_start_of_the_program() {
+        let now = Instant::now();
+        let limits = TimeLimits {
+            hard: 10 * SECOND,
+            idle: Some(4 * SECOND),
+            grace: SECOND,
+        };
+        let mut progress = Progress::new(limits, now, None);
+        progress.update(Status::Started, now + SECOND);
+        assert!(!progress.is_idle(now + 4 * SECOND, None));
+        assert!(progress.is_idle(now + 5 * SECOND, None));
     }
 
     #[test]
