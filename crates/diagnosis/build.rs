@@ -73,7 +73,7 @@ struct Rule {
 }
 
 /// The order in which rules are tried, and in which they are listed.
-const FAMILIES: [&str; 23] = [
+const FAMILIES: [&str; 26] = [
     "framing",
     "system",
     "shell",
@@ -92,6 +92,9 @@ const FAMILIES: [&str; 23] = [
     "database",
     "packages",
     "tests",
+    "test_runners",
+    "linters",
+    "tools",
     "time",
     "signs",
     "generic",

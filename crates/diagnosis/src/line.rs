@@ -21,7 +21,7 @@ const PIECES: &str = r#"(?x)^(?:
   | >\s\b                                                          # gradle
   | \*\s(?:What\swent\swrong:\s*)?
   | =\snote:\s+                                                     # rustc
-  | ::error[^:]*::                                                  # github
+  | ::error[^:]*:: | \#\#\[error\]                                   # github, azure
   | \d+:\s+                                                         # anyhow
   | (?:[✗✘✖×❌⨯]|❯)\s+ | [•●-]\s+
 )"#;
@@ -79,6 +79,7 @@ static UNINFORMATIVE: LazyRegex = LazyRegex::new(
         | (?:^|:\s)(?:try|see|run|use|check|read)\s.*(?:--?h(?:elp)?\b|manual|log|more\s|https?://)
         | for\s(?:more|further)\s(?:information|details|help)
         | full\slog|complete\slog|^node\.js\sv\d
+        | ^\s*[-=_*]{3,}\s.*\s[-=_*]{3,}\s*$ | ^[.FEsxXSWIRN*]{2,}(?:\s+\[\s*\d+%\])?\s*$ | ^make(?:\[\d+\])?:\s(?:entering|leaving)\sdirectory | ^\s*wrote\s
         | ^(?:info\s)?visit\shttps?:// | ^randomi[sz]ed\swith\sseed | ^\$\s | ^\+{1,3}\s\S
         | ^(?:finished|done|took|duration|elapsed|time)\b.{0,40}\d+(?:\.\d+)?\s?(?:m?s|seconds?|min)",
 );

@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
-use regreen_model::{Finding, Output, Source};
+use regreen_model::{Excerpt, FailureKind, Finding, Output, Source};
 
+use crate::excerpt::{excerpt as lines_around, last_command, line_ends};
+use crate::failure_words::says_failure;
 use crate::line::{LineKind, is_informative};
 use crate::line::{message_of, without_cause_words};
 use crate::rules::RuleBook;
 use crate::rules::captures::with_derived;
 use crate::rules::rule::Role;
-#[cfg(test)]
-use crate::rules::rule::Rule;
-use crate::rules::rule::{MATCHED, SurroundingLines};
+use crate::rules::rule::{MATCHED, Rule, SurroundingLines};
 use crate::steps::{Mark, Steps};
 use crate::text::Stripper;
 
@@ -57,6 +57,31 @@ pub struct Scanner {
     found: Steps,
     /// Whether a test report is quoting the output of the tested program.
     is_aside: bool,
+    command: EchoedCommand,
+}
+
+/// The last command that a shell or a runner echoed.
+#[derive(Debug, Default)]
+struct EchoedCommand {
+    /// With the number of its line.
+    last: Option<(u64, String)>,
+    /// The window is searched up to here, and has so many line ends before.
+    searched: usize,
+    lines: u64,
+}
+
+impl EchoedCommand {
+    /// Searches the window up to `end` for commands.
+    fn search(&mut self, window: &[u8], end: usize) {
+        // A command begins after a line end, which may be the last byte that was searched.
+        let from = self.searched.saturating_sub(1);
+        if let Some((at, text)) = last_command(window, from..end.max(from)) {
+            let number = self.lines + line_ends(window, self.searched..at.max(self.searched)) + 1;
+            self.last = Some((number, text));
+        }
+        self.lines += line_ends(window, self.searched..end.max(self.searched));
+        self.searched = end.max(self.searched);
+    }
 }
 
 impl Scanner {
@@ -74,6 +99,7 @@ impl Scanner {
             head: Vec::new(),
             found: Steps::new(),
             is_aside: false,
+            command: EchoedCommand::default(),
         }
     }
 
@@ -92,6 +118,7 @@ impl Scanner {
     #[must_use]
     pub fn finish(mut self) -> Output {
         self.search(self.window.len());
+        self.command.search(&self.window, self.window.len());
         let is_open = self.window.last().is_some_and(|last| *last != b'\n');
         let is_whole = self.bytes <= SAMPLE as u64;
         let tail = self
@@ -111,6 +138,8 @@ impl Scanner {
             tail: readable(tail).into_owned(),
             tail_ends_at: Some(tail_ends_at),
             findings,
+            failed_step: failed.and_then(|step| step.title),
+            last_command_at: self.command.last.map(|(line, _)| line),
         }
     }
 
@@ -156,8 +185,10 @@ impl Scanner {
     /// Drops text that no later line needs as context.
     fn forget(&mut self) {
         let keep_from = self.done.saturating_sub(MARGIN.max(SAMPLE));
+        self.command.search(&self.window, self.done);
         self.window.drain(..keep_from);
         self.done -= keep_from;
+        self.command.searched -= keep_from;
     }
 
     fn read_line(&mut self, window: &[u8], part: &Range<usize>, number: u64) {
@@ -199,6 +230,11 @@ impl Scanner {
                 } else {
                     look()
                 };
+                let is_blame = rule.role.is_blame();
+                if is_blame {
+                    self.command.search(window, part.start);
+                }
+                let command = self.command.last.as_ref().filter(|_| is_blame);
                 let finding = Finding {
                     rule: rule.name.to_owned(),
                     line: number,
@@ -207,9 +243,17 @@ impl Scanner {
                     after: first_said(&near.after),
                     captures: with_derived(captures),
                     count: 1,
+                    command: command.map(|(_, text)| text.clone()),
+                    excerpt: if is_blame {
+                        lines_around(window, part, number)
+                    } else {
+                        Excerpt::default()
+                    },
                 };
                 let finding = match rule.role {
-                    Role::Wrapper => self.wrapped(finding, near),
+                    Role::Wrapper if self.source == Source::Command => {
+                        self.wrapped(rule, finding, near)
+                    }
                     _ => finding,
                 };
                 self.found.add(n, rule, finding);
@@ -219,11 +263,17 @@ impl Scanner {
 
     /// Returns the line above a wrapper that it probably speaks of; the wrapper itself if no line
     /// near it says more.
-    fn wrapped(&self, wrapper: Finding, near: &SurroundingLines) -> Finding {
-        let above = near.before.iter().rev().zip(1_u64..);
-        let telling = above
-            .filter(|(line, _)| is_informative(line) && !self.is_wrapper(line))
-            .find(|(line, _)| LineKind::of(line) != LineKind::Passing);
+    fn wrapped(&self, rule: &Rule, wrapper: Finding, near: &SurroundingLines) -> Finding {
+        let above = || {
+            let numbered = near.before.iter().rev().zip(1_u64..);
+            numbered
+                .filter(|(line, _)| is_informative(line) && !self.is_wrapper(line))
+                .filter(|(line, _)| LineKind::of(line) != LineKind::Passing)
+        };
+        let failing = above().find(|(line, _)| says_failure(line));
+        // A count of failed tests says more than any line above it that isn't about a failure.
+        let is_count = rule.kind == Some(FailureKind::TestFailure);
+        let telling = failing.or_else(|| above().next().filter(|_| !is_count));
         match telling {
             Some((line, distance)) => Finding {
                 line: wrapper.line.saturating_sub(distance),
@@ -338,7 +388,7 @@ fn neighbours(window: &[u8], part: &Range<usize>) -> SurroundingLines {
 }
 
 /// Decodes text without invisible characters.
-fn readable(bytes: &[u8]) -> Cow<'_, str> {
+pub(crate) fn readable(bytes: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(bytes);
     let is_hidden = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
     if text.contains(is_hidden) {

@@ -14,6 +14,8 @@ use crate::shortlist::{Shortlist, score};
 
 /// The capture of a mark that pairs the beginning of a step with its end.
 const NAME: &str = "step";
+/// The captures of a mark that name a step for people.
+const TITLES: [&str; 2] = ["command", "label"];
 /// Steps that are nested deeper count as part of the one around them.
 const MAX_DEPTH: usize = 8;
 
@@ -30,6 +32,7 @@ enum Owner {
 struct Step {
     /// None if the next mark ends it.
     name: Option<String>,
+    title: Option<String>,
     owner: Owner,
     findings: Shortlist,
 }
@@ -41,6 +44,8 @@ pub(crate) struct EndedStep {
     /// The end of its output, and the number of the last line in it.
     pub(crate) tail: Vec<u8>,
     pub(crate) last_line: u64,
+    /// What the system calls it: its command or its name.
+    pub(crate) title: Option<String>,
 }
 
 /// The findings of a log, step by step.
@@ -54,8 +59,9 @@ pub(crate) struct Steps {
     /// The project's step that ended last, until another begins: a mark may follow that says how it
     /// ended.
     ended: Option<EndedStep>,
-    /// The step that failed first.
+    /// The step that failed first, and the line of the mark that says so.
     failed: Option<EndedStep>,
+    failed_at: Option<u64>,
     is_framed: bool,
 }
 
@@ -70,14 +76,22 @@ pub(crate) struct Mark<'a> {
     pub(crate) tail: &'a [u8],
 }
 
+impl Mark<'_> {
+    fn title(&self) -> Option<String> {
+        let named = TITLES.iter().filter_map(|name| self.captures.get(*name));
+        named.into_iter().next().cloned()
+    }
+}
+
 impl Steps {
     pub(crate) fn new() -> Self {
         Self {
-            open: vec![Step::new(None, Owner::Project)],
+            open: vec![Step::new(None, None, Owner::Project)],
             of_project: no_findings(),
             of_system: no_findings(),
             ended: None,
             failed: None,
+            failed_at: None,
             is_framed: false,
         }
     }
@@ -90,6 +104,13 @@ impl Steps {
     }
 
     pub(crate) fn add(&mut self, n: usize, rule: &Rule, finding: Finding) {
+        // The mark itself may say why: its exit code is that of a time limit.
+        if self.failed_at == Some(finding.line)
+            && let Some(failed) = &mut self.failed
+        {
+            failed.findings.push(finding);
+            return;
+        }
         let findings = match self.open.last_mut() {
             Some(step) => &mut step.findings,
             None => &mut self.of_project,
@@ -101,8 +122,8 @@ impl Steps {
         let name = mark.captures.get(NAME);
         self.is_framed = true;
         match mark.role {
-            Role::StepBegins => self.begin(name, Owner::Project),
-            Role::SetupBegins => self.begin(name, Owner::System),
+            Role::StepBegins => self.begin(mark, Owner::Project),
+            Role::SetupBegins => self.begin(mark, Owner::System),
             Role::StepEnds => self.end(name, mark),
             Role::StepPassed => self.ended = None,
             Role::StepFailed => self.fail(mark),
@@ -110,7 +131,8 @@ impl Steps {
         }
     }
 
-    fn begin(&mut self, name: Option<&String>, owner: Owner) {
+    fn begin(&mut self, mark: &Mark<'_>, owner: Owner) {
+        let name = mark.captures.get(NAME).cloned();
         // A system may clean up before it says that a step failed.
         if owner == Owner::Project {
             self.ended = None;
@@ -125,7 +147,7 @@ impl Steps {
             } else {
                 owner
             };
-            self.open.push(Step::new(name.cloned(), owner));
+            self.open.push(Step::new(name, mark.title(), owner));
         }
     }
 
@@ -162,7 +184,7 @@ impl Steps {
             all.absorb(step.findings);
         }
         if self.open.is_empty() {
-            self.open.push(Step::new(None, Owner::Project));
+            self.open.push(Step::new(None, None, Owner::Project));
         }
     }
 
@@ -176,7 +198,8 @@ impl Steps {
         let failed = ended.or_else(|| Some(EndedStep::of(self.open.last()?, mark)));
         let says_more = failed.as_ref().is_some_and(EndedStep::explains);
         if self.failed.is_none() || says_more {
-            self.failed = failed;
+            self.failed = failed.map(|step| step.titled(mark.title()));
+            self.failed_at = Some(mark.line);
         }
     }
 
@@ -203,9 +226,10 @@ impl Steps {
 }
 
 impl Step {
-    fn new(name: Option<String>, owner: Owner) -> Self {
+    fn new(name: Option<String>, title: Option<String>, owner: Owner) -> Self {
         Self {
             name,
+            title,
             owner,
             findings: no_findings(),
         }
@@ -218,6 +242,15 @@ impl EndedStep {
             findings: step.findings.clone().into_findings(),
             tail: end.tail.to_vec(),
             last_line: end.line.saturating_sub(1),
+            title: step.title.clone(),
+        }
+    }
+
+    /// The mark at the end knows the whole command.
+    fn titled(self, title: Option<String>) -> Self {
+        Self {
+            title: title.or(self.title),
+            ..self
         }
     }
 

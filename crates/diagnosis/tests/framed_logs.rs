@@ -166,3 +166,45 @@ fn without_marks_a_log_is_one_step() {
         ),
     );
 }
+
+#[test]
+fn github_actions_echoes_scripts_which_are_no_output() {
+    check(
+        "2026-01-02T03:04:06.1234567Z ##[group]Run ./check.sh || { echo \"error: check failed\"; exit 1; }\n\
+         2026-01-02T03:04:06.1234567Z \u{1b}[36;1m./check.sh || { echo \"x\"; exit 1; }\u{1b}[0m\n\
+         2026-01-02T03:04:06.1234567Z \u{1b}[36;1mfatal: not a git repository (or any of the parent directories): .git\u{1b}[0m\n\
+         2026-01-02T03:04:06.1234567Z ##[endgroup]\n\
+         2026-01-02T03:04:07.1234567Z ##[error]the schedule has no owner\n\
+         2026-01-02T03:04:07.1234567Z ##[error]Process completed with exit code 1.\n",
+        (5, "the schedule has no owner"),
+    );
+}
+
+#[test]
+fn an_error_that_the_program_survived_loses_to_what_ended_it() {
+    let noise = "compiling another unit\n".repeat(60);
+    let log = format!(
+        "realpath: invalid option -- 'm'\n{noise}error[E0425]: cannot find value `x` in this scope\n"
+    );
+    check(
+        &log,
+        (62, "error[E0425]: cannot find value `x` in this scope"),
+    );
+    let close =
+        "realpath: invalid option -- 'm'\nerror[E0425]: cannot find value `x` in this scope\n";
+    check(close, (1, "realpath: invalid option -- 'm'"));
+}
+
+#[test]
+fn the_mark_that_a_step_failed_may_say_why() {
+    check(
+        "travis_time:start:0b\r\u{1b}[0K$ timeout 35m ci/build.sh\r\n\
+         [4 of 4] Compiling Data.Tree\r\n\
+         travis_time:end:0b:start=1,finish=2,duration=1\r\u{1b}[0K\
+         \u{1b}[31;1mThe command \"timeout 35m ci/build.sh\" exited with 124.\u{1b}[0m\r\n",
+        (
+            3,
+            "The command \"timeout 35m ci/build.sh\" exited with 124.",
+        ),
+    );
+}

@@ -79,6 +79,10 @@ pub struct Output {
     pub tail_ends_at: Option<u64>,
     /// In the order of their lines.
     pub findings: Vec<Finding>,
+    /// The step that failed, as the CI system or the runner calls it.
+    pub failed_step: Option<String>,
+    /// The line of the last command that a shell echoed.
+    pub last_command_at: Option<u64>,
 }
 
 impl Output {
@@ -119,4 +123,21 @@ pub struct Finding {
     pub captures: BTreeMap<String, String>,
     /// How often the rule matched in the whole output, kept findings or not.
     pub count: u64,
+    /// The command above it that a shell or a runner echoed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The lines that belong to it. Shown at once and never stored.
+    #[serde(skip)]
+    pub excerpt: Excerpt,
+}
+
+/// Consecutive lines of an output.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Excerpt {
+    /// The number of the first of them, 1-based.
+    pub first_line: u64,
+    /// The number of the last of them.
+    pub last_line: u64,
+    /// The lines, without colours, each cut at a readable length.
+    pub lines: Vec<String>,
 }

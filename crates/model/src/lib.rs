@@ -39,7 +39,7 @@ pub use attempt::{
     ResetTime, TroubleClass,
 };
 pub use event::{CommandSeq, Event};
-pub use evidence::{Ending, Evidence, Finding, Output, Source, ToolUse, VerifyResult};
+pub use evidence::{Ending, Evidence, Excerpt, Finding, Output, Source, ToolUse, VerifyResult};
 pub use failure::{
     Confidence, Failure, FailureCategory, FailureRecord, RetryMode, TaskFailure, headline,
 };

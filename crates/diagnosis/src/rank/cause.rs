@@ -1,6 +1,7 @@
 use regreen_model::{FailureKind, Finding, RepairAction};
 
 use super::diagnosis::Diagnosis;
+use super::signs::is_code;
 use crate::rules::RuleBook;
 use crate::rules::rule::Role;
 use crate::rules::rule::Rule;
@@ -34,7 +35,33 @@ pub(crate) fn candidates(findings: &[Finding]) -> Vec<Candidate<'_>> {
         };
         one.rule.last && all.iter().any(is_later)
     };
-    all.iter().copied().filter(|one| !is_outdone(one)).collect()
+    let mut kept: Vec<Candidate<'_>> = all.iter().copied().filter(|one| !is_outdone(one)).collect();
+    discount_survived(&mut kept);
+    kept
+}
+
+/// A program that goes on for so many lines after an error survived it.
+const SURVIVED_LINES: u64 = 40;
+/// How much less an error proves that the program survived.
+const SURVIVED: i32 = 40;
+/// The lowest score of a line that shows what ended the program instead.
+const ENDS_IT: i32 = 50;
+
+/// Discounts errors of the environment and exceptions that stand far above a failed test, a compile
+/// error or a complaint of a linter: the program survived them.
+fn discount_survived(candidates: &mut [Candidate<'_>]) {
+    let is_verdict =
+        |c: &&Candidate<'_>| c.rule.role == Role::Cause && is_code(c.kind) && c.score >= ENDS_IT;
+    let last = candidates.iter().filter(is_verdict).map(|c| c.finding.line);
+    let Some(last) = last.max() else {
+        return;
+    };
+    for candidate in candidates {
+        let is_far = candidate.finding.line + SURVIVED_LINES < last;
+        if is_far && candidate.rule.role == Role::Cause && !is_code(candidate.kind) {
+            candidate.score -= SURVIVED;
+        }
+    }
 }
 
 fn candidate(finding: &Finding) -> Option<Candidate<'_>> {
