@@ -120,8 +120,8 @@ impl Plan {
 
     /// Returns the groups around a task, the nearest first.
     pub fn groups_around(&self, selected: &SelectedTask) -> Vec<TaskKey> {
-        let above = std::iter::successors(selected.row, |row| self.file.parent(*row));
-        let groups = above.skip(1);
+        let row = selected.row.into_iter();
+        let groups = row.flat_map(|row| self.file.groups_around(row));
         groups.filter_map(|row| self.file.key(row)).collect()
     }
 

@@ -121,7 +121,7 @@ impl World {
         let is_fix = |other: &RowId| file.fixed_by(*other).is_some() && *other != row;
         let mut emptied: Vec<RowId> = rows.iter().copied().filter(|row| !is_fix(row)).collect();
         emptied.push(row);
-        emptied.extend(groups_around(file, row));
+        emptied.extend(file.groups_around(row));
         self.set_boxes(file, &emptied, false);
         self.forgive(file, rows);
     }
@@ -163,7 +163,7 @@ impl World {
         let is_around = |file: &TaskFile| {
             let group = file.resolve(key);
             let mut rows = rows.iter().filter_map(|row| file.resolve(row));
-            rows.any(|row| groups_around(file, row).any(|around| Some(around) == group))
+            rows.any(|row| file.groups_around(row).any(|around| Some(around) == group))
         };
         self.kept.as_ref().is_some_and(|kept| {
             is_group(file) && !is_group(&kept.plan) || is_around(file) && !is_around(&kept.plan)
@@ -171,14 +171,8 @@ impl World {
     }
 }
 
-fn groups_around(file: &TaskFile, row: RowId) -> impl Iterator<Item = RowId> {
-    std::iter::successors(file.parent(file.root(row)), |row| file.parent(*row))
-}
-
 fn with_tasks_below(file: &TaskFile, row: RowId) -> Vec<RowId> {
-    let is_below = |other: &RowId| {
-        std::iter::successors(file.parent(*other), |row| file.parent(*row)).any(|up| up == row)
-    };
+    let is_below = |other: &RowId| file.groups_around(*other).any(|group| group == row);
     let below = file
         .rows()
         .filter(|other| file.key(*other).is_some() && is_below(other));

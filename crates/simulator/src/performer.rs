@@ -126,7 +126,7 @@ impl World {
             Command::Reopen { tasks } => {
                 for task in tasks {
                     self.watch.reopens(&self.file, task);
-                    if let Some(now) = self.file.key_to_reopen(task) {
+                    for now in self.file.keys_to_reopen(task) {
                         self.set_box(&now, false)?;
                     }
                 }

@@ -105,8 +105,15 @@ impl World {
                 }
             }
             PlanAttack::ChangesId => {
-                let number = self.new_number();
-                task_lists::with_id(file, row, &format!("9.{number}"))
+                let id = format!("9.{}", self.new_number());
+                // Where its title names a row, it is another task with another id.
+                let is_named_by_title = self.plan.has_ids() && !self.is_named_by_id(file, row);
+                let file = TaskFile::read(task_lists::with_id(file, row, &id));
+                let row = file.row_on_line(row.line).and_then(|row| file.task(row));
+                match row.filter(|_| is_named_by_title) {
+                    Some(row) => self.retitled(&file, &row, " i"),
+                    None => file.text().to_owned(),
+                }
             }
             PlanAttack::NestsRow => task_lists::indented(file, row, 2),
             PlanAttack::IndentsRow => task_lists::indented(file, row, 8),

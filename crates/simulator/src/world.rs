@@ -122,20 +122,24 @@ impl World {
         self.made
     }
 
-    /// Returns the text with another title of a row. Without ids in the file, the title is what
-    /// makes a task: a row with another title is another task, under another name.
+    /// Returns the text with another title of a row. Where its id does not tell which task it is, the
+    /// title does: a row with another title is another task, under another name.
     pub(crate) fn retitled(&mut self, file: &TaskFile, task: &Task, words: &str) -> String {
-        let is_known = |kept: &Kept| {
-            let mut ids = task.id.iter().flat_map(|id| kept.plan.rows_with_id(id));
-            ids.next().is_some()
-        };
-        // An id that an agent has just changed does not name the task either.
-        let has_id = self.plan.has_ids() && self.kept.as_ref().is_none_or(is_known);
-        if has_id || task.is_fix() {
+        if self.is_named_by_id(file, task) || task.is_fix() {
             return task_lists::with_words(file, task, words);
         }
         let title = format!("title{}{words}", self.new_number());
         task_lists::with_title(file, task, &title)
+    }
+
+    /// Returns whether the id of a task tells which one it is. While the plan is guarded, that is not
+    /// so of an id that was changed, nor of one that several rows have.
+    pub(crate) fn is_named_by_id(&self, file: &TaskFile, task: &Task) -> bool {
+        let Some(kept) = &self.kept else {
+            return self.plan.has_ids();
+        };
+        let rows = |file: &TaskFile| task.id.iter().flat_map(|id| file.rows_with_id(id)).count();
+        self.plan.has_ids() && rows(&kept.plan) == 1 && rows(file) == 1
     }
 }
 

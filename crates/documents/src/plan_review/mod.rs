@@ -196,8 +196,8 @@ fn merge(plan: &OriginalPlan<'_>, after: &TaskFile, min_gap: usize) -> Option<Pl
     let same_endings = findings::with_line_endings_of(plan.before.text(), after.text());
     let after_as_before = TaskFile::read(same_endings);
     let ticked = findings::ticked(plan, &after_as_before);
-    let (current, mut reverted) = restore::protected_rows(plan, after_as_before, min_gap);
-    let missing = put_back::MissingRows::of(plan, &current);
+    let (current, mut reverted) = restore::protected_rows(plan, &after_as_before, min_gap);
+    let missing = put_back::MissingRows::of(plan, &after_as_before, &current);
     if missing.is_most_of(plan) {
         return None;
     }
@@ -221,7 +221,7 @@ fn merge(plan: &OriginalPlan<'_>, after: &TaskFile, min_gap: usize) -> Option<Pl
 
 /// Returns the plan before the attempt: the agent's cannot be merged with it.
 fn restored(plan: &OriginalPlan<'_>, after: &TaskFile) -> PlanReview {
-    let missing = put_back::MissingRows::of(plan, after);
+    let missing = put_back::MissingRows::of(plan, after, after);
     PlanReview {
         text: Some(plan.before.text().to_owned()),
         restored: true,

@@ -14,18 +14,24 @@ pub(super) struct MissingRows {
     /// Rows that must not be missing, whatever the reason.
     protected: Vec<usize>,
     pub(super) vanished: Vec<usize>,
-    /// Rows that were put back before and are gone again.
+    /// Rows that were put back before and that the agent removed again.
     pub(super) skipped: Vec<usize>,
 }
 
 impl MissingRows {
-    pub(super) fn of(plan: &OriginalPlan<'_>, current: &TaskFile) -> Self {
+    /// Finds the rows that `current` lacks, the agent's text with forbidden changes reverted. A row
+    /// that only the reverting took out, with the block that the agent had moved it into, is not
+    /// gone from the agent's text.
+    pub(super) fn of(plan: &OriginalPlan<'_>, agents: &TaskFile, current: &TaskFile) -> Self {
         let matching = Matching::of(plan.before, current);
+        let agents = Matching::of(plan.before, agents);
+        let is_gone_again =
+            |row: &usize| plan.put_back.contains(row) && agents.after(*row).is_none();
         let mut missing = Self::default();
         for row in tasks_of(plan.before).filter(|row| matching.after(*row).is_none()) {
             if plan.protected.contains(&row) {
                 missing.protected.push(row);
-            } else if plan.put_back.contains(&row) {
+            } else if is_gone_again(&row) {
                 missing.skipped.push(row);
             } else {
                 missing.vanished.push(row);

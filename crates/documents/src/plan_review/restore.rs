@@ -19,10 +19,10 @@ use crate::markdown::eol_of;
 /// What follows a row directly might be read as part of it, so it may be set apart.
 pub(super) fn protected_rows(
     plan: &OriginalPlan<'_>,
-    after: TaskFile,
+    after: &TaskFile,
     min_gap: usize,
 ) -> (TaskFile, Vec<RevertedEdit>) {
-    let matching = Matching::of(plan.before, &after);
+    let matching = Matching::of(plan.before, after);
     let mut splices = Splices::default();
     let mut reverted = Vec::new();
     for row in tasks_of(plan.before) {
@@ -30,33 +30,33 @@ pub(super) fn protected_rows(
             continue;
         };
         let lines = if is_leaf(plan.before, row) {
-            block_lines(&after, now)
+            block_lines(after, now)
         } else {
-            own_lines(&after, now)
+            own_lines(after, now)
         };
-        let (is, was) = (bytes_of(&after, &lines), own_text(plan.before, row));
+        let (is, was) = (bytes_of(after, &lines), own_text(plan.before, row));
         if after.text().get(is.clone()) == Some(was) {
             continue;
         }
         let what = if plan.protected.contains(&row) {
-            Some(row_change(plan, row, &after, now))
+            Some(row_change(plan, row, after, now))
         } else {
-            changed_aspect((plan.before, row), (&after, now), &matching).map(RowChange::Redefined)
+            changed_aspect((plan.before, row), (after, now), &matching).map(RowChange::Redefined)
         };
         if let Some(what) = what {
             reverted.extend(plan.key(row).map(|key| RevertedEdit { key, what }));
-            let gap = missing_gap(plan, &after, lines.end, min_gap);
+            let gap = missing_gap(plan, after, lines.end, min_gap);
             splices.push(is, format!("{was}{gap}"));
         }
     }
-    for copy in copies(plan, &after, &matching) {
-        splices.push(with_gap(&after, copy), String::new());
+    for copy in copies(plan, after, &matching) {
+        splices.push(with_gap(after, copy), String::new());
         let key = after.key(crate::RowId(copy));
         let what = RowChange::Duplicated;
         reverted.extend(key.map(|key| RevertedEdit { key, what }));
     }
     if reverted.is_empty() {
-        return (after, reverted);
+        return (after.clone(), reverted);
     }
     let text = splices.applied_to(after.text());
     (TaskFile::read(text), reverted)

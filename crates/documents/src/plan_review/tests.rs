@@ -345,6 +345,18 @@ fn a_row_that_was_moved_into_a_running_task_is_put_back() {
     assert_eq!(tampering(&review), [("1.2", RowChange::Edited)]);
 }
 
+/// Taking back what the agent did to 1.1 takes 1.2 out of the text, but 1.2 was never gone.
+#[test]
+fn a_row_that_was_put_back_before_is_put_back_again_from_where_the_agent_nested_it() {
+    let plan = "- [ ] 1.1 A\n- [ ] 1.2 B\n  - **Verify**: `b`\n- [ ] 1.3 C\n";
+    let nested = "- [ ] 1.1 A\n  - [ ] 1.2 B\n    - **Verify**: `b`\n- [ ] 1.3 C\n";
+    let before = TaskFile::read(plan);
+    let put_back = BTreeSet::from([key(&before, "1.2")]);
+    let review = review(&before, &TaskFile::read(nested), &[], &put_back);
+    assert_eq!(review.text.as_deref(), Some(plan));
+    assert_eq!(review.skipped, []);
+}
+
 #[test]
 fn other_line_endings_alone_are_no_change() {
     let before = TaskFile::read(PLAN.replace('\n', "\r\n"));

@@ -49,17 +49,16 @@ impl TaskFile {
         Ok(change?.edited())
     }
 
-    /// Returns the key that a task which no longer passes has now. Where several rows have its id
-    /// and none its title, it is the one in its place: opening a row too many only costs a check,
-    /// opening one too few would leave a red task done.
+    /// Returns the keys that a task which no longer passes may have now. Where several rows have its
+    /// id and none its title, it may be any of them, because people may also have moved it: opening
+    /// a row too many only costs a check, opening one too few would leave a red task done.
     #[must_use]
-    pub fn key_to_reopen(&self, task: &TaskKey) -> Option<TaskKey> {
-        let in_its_place = || {
-            let rows: Vec<RowId> = self.rows_with_id(&task.id).collect();
-            let occurrence = usize::try_from(task.occurrence).unwrap_or(usize::MAX);
-            rows.get(occurrence).or(rows.last()).copied()
+    pub fn keys_to_reopen(&self, task: &TaskKey) -> Vec<TaskKey> {
+        let rows = match self.resolve(task) {
+            Some(row) => vec![row],
+            None => self.rows_with_id(&task.id).collect(),
         };
-        self.key(self.resolve(task).or_else(in_its_place)?)
+        rows.into_iter().filter_map(|row| self.key(row)).collect()
     }
 
     /// Returns the row of a task that is there and not done.
@@ -82,10 +81,11 @@ impl TaskFile {
                 return plan;
             };
             // Opening a task opens the groups around it.
-            let around = plan.groups_around(&task);
-            let around = around.into_iter().filter(|_| !done);
-            let keys = std::iter::once(task).chain(around);
-            keys.fold(plan, |plan, key| {
+            let row = plan.resolve(&task).filter(|_| !done);
+            let around = row.into_iter().flat_map(|row| plan.groups_around(row));
+            let around = around.filter_map(|row| plan.key(row));
+            let keys: Vec<TaskKey> = std::iter::once(task).chain(around).collect();
+            keys.into_iter().fold(plan, |plan, key| {
                 // A box that cannot be set is left to the review, which keeps what it replaces.
                 let chosen = plan.box_set(&key, done).ok().flatten();
                 chosen.unwrap_or(plan)
@@ -99,11 +99,6 @@ impl TaskFile {
         let edited = || row_before(self, now, now.resolve(task)?);
         let row = self.resolve(task).or_else(edited);
         row.and_then(|row| self.key(row))
-    }
-
-    fn groups_around(&self, task: &TaskKey) -> Vec<TaskKey> {
-        let above = std::iter::successors(self.resolve(task), |row| self.parent(*row));
-        above.skip(1).filter_map(|row| self.key(row)).collect()
     }
 
     /// A task, its root and their fixes: what is worked on while it is.
@@ -342,15 +337,28 @@ mod tests {
     }
 
     #[test]
-    fn a_red_task_is_found_again_under_its_new_title_also_where_two_have_its_id() {
+    fn a_red_task_is_opened_under_its_new_title_also_where_two_have_its_id() {
         let before = TaskFile::read("- [x] 1.1 a\n- [x] 1.1 b\n- [x] 1.2 c\n");
-        let edited = TaskFile::read("- [x] 1.1 a, and more\n- [x] 1.1 b\n");
-        let mut keys = before.rows().filter_map(|row| before.key(row));
-        let titles: Vec<Option<String>> = keys
-            .by_ref()
-            .map(|key| Some(edited.key_to_reopen(&key)?.title))
-            .collect();
-        let found = |title: &str| Some(title.to_owned());
-        assert_eq!(titles, [found("a, and more"), found("b"), None]);
+        let opened = |now: &str| -> Vec<Vec<String>> {
+            let now = TaskFile::read(now);
+            let keys = before.rows().filter_map(|row| before.key(row));
+            keys.map(|key| now.keys_to_reopen(&key))
+                .map(|keys| keys.into_iter().map(|key| key.title).collect())
+                .collect()
+        };
+        // What a is called now can't be told: it may have moved as well.
+        assert_eq!(
+            opened("- [x] 1.1 b\n- [x] 1.1 a, and more\n"),
+            [vec!["b", "a, and more"], vec!["b"], vec![]]
+        );
+        // A row with an id of its own keeps it under any title.
+        assert_eq!(
+            opened("- [x] 1.1 a, and more\n- [x] 1.2 c, and more\n"),
+            [
+                vec!["a, and more"],
+                vec!["a, and more"],
+                vec!["c, and more"]
+            ]
+        );
     }
 }

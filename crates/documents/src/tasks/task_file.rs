@@ -225,6 +225,11 @@ impl TaskFile {
         self.row(row)?.parent
     }
 
+    /// Returns the groups around a row, the nearest first.
+    pub fn groups_around(&self, row: RowId) -> impl Iterator<Item = RowId> {
+        std::iter::successors(self.parent(row), |row| self.parent(*row))
+    }
+
     pub(crate) fn row(&self, row: RowId) -> Option<&Row> {
         self.rows.get(row.0)
     }

@@ -17,7 +17,7 @@ use crate::verify::{Check, CheckResult};
 /// Empties the boxes of tasks that no longer pass.
 pub(crate) fn reopen(performer: &mut Performer, tasks: &[TaskKey]) -> Result<(), PerformError> {
     for task in tasks {
-        if let Some(now) = performer.plan.read()?.key_to_reopen(task) {
+        for now in performer.plan.read()?.keys_to_reopen(task) {
             performer.set_box(&now, false)?;
         }
     }
@@ -91,7 +91,7 @@ fn of_rows_in(file: &TaskFile, check: &RepeatedCheck) -> Option<RepeatedCheck> {
     let mut check = check.clone();
     check
         .tasks
-        .retain(|task| file.key_to_reopen(task).is_some());
+        .retain(|task| !file.keys_to_reopen(task).is_empty());
     (!check.tasks.is_empty()).then_some(check)
 }
 

@@ -94,11 +94,15 @@ fn lost_tasks(state: &State, file: &TaskFile, choices: &[PersonChoice]) -> Vec<T
 
 /// The checks of the tasks that are still ticked, under the names that they have now.
 fn passed_checks(state: &State, file: &TaskFile) -> Vec<PassedVerify> {
-    let checks = state.checks_for_next_run().into_iter();
-    let still_done = checks.filter_map(|check| {
-        let task = file.key_to_reopen(&check.task)?;
-        let is_done = file.open_row(&task).is_none();
-        is_done.then_some(PassedVerify { task, ..check })
-    });
-    still_done.collect()
+    let named_now = |check: PassedVerify| {
+        let keys = file.keys_to_reopen(&check.task).into_iter();
+        keys.map(move |task| PassedVerify {
+            task,
+            ..check.clone()
+        })
+    };
+    let checks = state.checks_for_next_run().into_iter().flat_map(named_now);
+    checks
+        .filter(|check| file.open_row(&check.task).is_none())
+        .collect()
 }

@@ -68,9 +68,11 @@ impl Evidence {
         self.passed.insert(name.to_owned(), !is_red);
     }
 
+    /// A tick that an agent makes is its word that the task is done, as a signal is.
     pub(super) fn judged_claim(&mut self, name: &str, holds: bool) {
         if holds {
             self.proved.insert(name.to_owned());
+            self.signalled.insert(name.to_owned(), true);
         }
     }
 

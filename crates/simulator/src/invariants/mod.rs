@@ -35,6 +35,30 @@ pub(crate) struct Watch {
     has_ids: bool,
 }
 
+/// A row that has another name after an agent's changes than before.
+#[derive(Debug)]
+struct Renamed {
+    old: String,
+    new: String,
+}
+
+impl Renamed {
+    /// Finds out which row an edited one was: one with its id, whose name no row has any longer, and
+    /// of several the one in its position.
+    fn of(before: &TaskFile, after: &TaskFile, edited: &TaskKey) -> Option<Self> {
+        let is_gone = |old: &TaskKey| !names(after).any(|name| name == name_of(old));
+        let old = before
+            .rows_with_id(&edited.id)
+            .filter_map(|row| before.key(row));
+        let mut gone: Vec<TaskKey> = old.filter(is_gone).collect();
+        gone.sort_by_key(|old| old.occurrence != edited.occurrence);
+        Some(Self {
+            old: name_of(gone.first()?),
+            new: name_of(edited),
+        })
+    }
+}
+
 impl Watch {
     pub(crate) fn new(has_ids: bool, file: &TaskFile) -> Self {
         Self {
@@ -136,8 +160,13 @@ impl Watch {
 
     /// Checks the review of an agent's changes to the plan.
     pub(crate) fn settled(&mut self, before: &TaskFile, after: &TaskFile, changes: &PlanChanges) {
-        self.rows.reviewed(before, after, changes);
-        self.originals.reviewed(before, changes);
+        let renamed: Vec<Renamed> = changes
+            .edited
+            .iter()
+            .filter_map(|edited| Renamed::of(before, after, edited))
+            .collect();
+        self.rows.reviewed(before, after, &renamed);
+        self.originals.reviewed(&renamed);
         let is_gone = |name: &String| !names(after).any(|other| other == *name);
         let gone: Vec<String> = names(before).filter(is_gone).collect();
         let is_new = |name: &String| !names(before).any(|other| other == *name);
@@ -152,8 +181,8 @@ impl Watch {
 
     /// A task no longer passes: it may run again.
     pub(crate) fn reopens(&mut self, file: &TaskFile, task: &TaskKey) {
-        // Where a person has put another row in its place, that one is opened.
-        if let Some(key) = file.key_to_reopen(task) {
+        // Where people have changed which row it is, all that it may be are opened.
+        for key in file.keys_to_reopen(task) {
             self.evidence.reopens(&name_of(&key));
             self.finished.taken_back(&name_of(&key));
         }

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_documents::{RowId, TaskFile, verify_commands};
-use regreen_model::{ChoiceKind, PlanChanges, TaskKey, TaskKind, Verdict, VerifyCommand};
+use regreen_model::{ChoiceKind, TaskKey, TaskKind, Verdict, VerifyCommand};
 
+use super::Renamed;
 use super::evidence::Evidence;
 use crate::world::{Check, name_of};
 
@@ -56,16 +57,13 @@ impl Originals {
         self.before = self.written.clone();
     }
 
-    /// What agents do to a plan makes no other plan of it. Where rows have no ids, a row with
+    /// What agents do to a plan makes no other plan of it. Where a title names a row, one with
     /// another title in the same position is the same task under another name.
-    pub(super) fn reviewed(&mut self, before: &TaskFile, changes: &PlanChanges) {
+    pub(super) fn reviewed(&mut self, renamed: &[Renamed]) {
         self.written = self.before.clone();
-        for edited in &changes.edited {
-            let occurrence = usize::try_from(edited.occurrence).unwrap_or(usize::MAX);
-            let row = before.rows_with_id(&edited.id).nth(occurrence);
-            let old = row.and_then(|row| before.key(row));
-            if let Some(original) = old.and_then(|old| self.written.remove(&name_of(&old))) {
-                self.written.insert(name_of(edited), original);
+        for Renamed { old, new } in renamed {
+            if let Some(original) = self.written.remove(old) {
+                self.written.insert(new.clone(), original);
             }
         }
     }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use regreen_documents::{RowId, TaskFile};
 use regreen_engine::Command;
-use regreen_model::{PlanChanges, Task, TaskKey, TaskKind};
+use regreen_model::{Task, TaskKey, TaskKind};
 
-use crate::world::{Check, name_of, name_of_task, names};
+use super::Renamed;
+use crate::world::{Check, name_of_task, names};
 
 #[derive(Debug, Default)]
 pub(super) struct Rows {
@@ -31,7 +32,7 @@ impl Rows {
     /// An agent's changes were reviewed. After a crash the same attempt is reviewed once more: if
     /// the plan of before the attempt is restored then, the rows that it had added are gone. In
     /// a list without ids a row with another title in the same position is the same row, edited.
-    pub(super) fn reviewed(&mut self, before: &TaskFile, after: &TaskFile, changes: &PlanChanges) {
+    pub(super) fn reviewed(&mut self, before: &TaskFile, after: &TaskFile, renamed: &[Renamed]) {
         let old: BTreeSet<String> = names(before).collect();
         let new: BTreeSet<String> = names(after).collect();
         let (last_old, last_added) = std::mem::take(&mut self.last_review);
@@ -39,12 +40,8 @@ impl Rows {
             self.known
                 .retain(|name| !last_added.contains(name) || new.contains(name));
         }
-        for edited in &changes.edited {
-            let occurrence = usize::try_from(edited.occurrence).unwrap_or(usize::MAX);
-            let row = before.rows_with_id(&edited.id).nth(occurrence);
-            if let Some(key) = row.and_then(|row| before.key(row)) {
-                self.known.remove(&name_of(&key));
-            }
+        for Renamed { old, .. } in renamed {
+            self.known.remove(old);
         }
         self.known.extend(new.iter().cloned());
         let added = new.difference(&old).cloned().collect();
@@ -90,7 +87,10 @@ pub(crate) fn only_what_was_meant_changed(
         } => only_boxes_differ(old, new, 1 + before.open_fixes(task).len()),
         Command::Tick { .. } => only_boxes_differ(old, new, 1),
         Command::JudgeClaims { claims, .. } => only_boxes_differ(old, new, claims.len()),
-        Command::Reopen { tasks } => only_boxes_differ(old, new, tasks.len()),
+        Command::Reopen { tasks } => {
+            let opened = tasks.iter().flat_map(|task| before.keys_to_reopen(task));
+            only_boxes_differ(old, new, opened.count())
+        }
         Command::InsertFix(_) => one_piece_was_added(old, new),
         Command::Modify(_) => only_lines_were_added(old, new),
         Command::ReadPlan(_)
