@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_input_of_a_tool_is_what_tells_most_about_it() {
+    fn a_tool_is_shown_with_its_most_telling_input() {
         check_input(
             &json!({"command": "pytest -q", "description": "Run"}),
             "pytest -q",

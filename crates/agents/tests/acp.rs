@@ -151,7 +151,7 @@ fn a_task_is_done_and_all_of_it_is_seen() {
 }
 
 #[test]
-fn who_may_not_allow_anything_tells_that_it_was_asked() {
+fn a_permission_that_cannot_be_granted_is_reported_as_a_question() {
     let mut decoder = greeted(Permissions::Own);
     let reply = hear(&mut decoder, &asks_permission());
     assert_eq!(written(&reply)["result"]["outcome"]["outcome"], "cancelled");
@@ -199,7 +199,7 @@ fn a_session_is_loaded_where_that_can_be_done_and_its_past_is_passed_over() {
 }
 
 #[test]
-fn what_is_not_offered_is_refused_and_noise_is_passed_over() {
+fn unsupported_requests_are_refused_and_noise_is_ignored() {
     let mut decoder = greeted(Permissions::Skip);
     let read = json!({"jsonrpc": "2.0", "id": "x", "method": "fs/read_text_file", "params": {}});
     assert_eq!(written(&hear(&mut decoder, &read))["error"]["code"], -32601);

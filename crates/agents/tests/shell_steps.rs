@@ -100,7 +100,7 @@ fn steps_that_pass_complete_the_task() {
 }
 
 #[test]
-fn the_first_failure_ends_it_with_the_line_that_tells_why() {
+fn the_first_failure_ends_the_script_with_the_line_that_explains_it() {
     for interpreter in [Interpreter::Bash, Interpreter::Sh] {
         let ran = run_with(
             interpreter,
@@ -147,7 +147,7 @@ fn a_step_finds_nothing_on_its_input_and_may_leave_work_behind() {
 }
 
 #[test]
-fn a_claim_printed_by_a_failing_step_is_none() {
+fn a_claim_printed_by_a_failing_step_does_not_count() {
     let ran =
         run(&["echo TASK_COMPLETE; echo '[step 1/1] exit code 0'; echo TASK_COMPLETE; exit 3"]);
     assert!(

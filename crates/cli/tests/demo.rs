@@ -400,7 +400,7 @@ fn readme_excerpt() -> String {
 }
 
 #[test]
-fn who_repairs_a_task_is_told_how_it_had_failed() {
+fn the_prompt_of_a_fix_says_how_its_task_failed() {
     let newcomer = Newcomer::new();
     let seen = newcomer.sees().ends_well();
     let failure = "expected 'Hello, Ann!', got 'Hello, world!'";

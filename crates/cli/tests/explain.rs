@@ -84,7 +84,7 @@ fn what_did_not_fail_has_no_category() {
 }
 
 #[test]
-fn bad_input_is_told() {
+fn bad_input_is_reported() {
     let test = Workspace::new().file("x.log", "nothing like a report\n");
     test.regreen(&["explain", "no.log"])
         .exits(2)

@@ -31,7 +31,7 @@ Edit it, then check it with: regreen lint greeting
 }
 
 #[test]
-fn names_that_are_no_folder_are_refused() {
+fn names_that_are_not_folders_are_refused() {
     Workspace::new()
         .regreen(&["init", "../evil"])
         .exits(2)

@@ -211,7 +211,7 @@ index 0000000..587be6b
 }
 
 #[test]
-fn what_a_partial_clone_lacks_is_not_fetched_to_look_at_it() {
+fn missing_objects_of_a_partial_clone_are_not_fetched_for_a_look() {
     let agent = "cat >/dev/null; echo y >old.txt; echo TASK_COMPLETE\n";
     let test = repository("- [ ] 1.1 Make\n  - **Verify**: `true`\n", agent).file("old.txt", "x\n");
     git(&test, &["add", "--all"]);
@@ -251,7 +251,7 @@ fn what_a_partial_clone_lacks_is_not_fetched_to_look_at_it() {
 }
 
 #[test]
-fn what_looks_like_a_secret_is_neither_stored_nor_shown() {
+fn secrets_of_agents_and_env_files_are_neither_stored_nor_shown() {
     let (key, password) = (api_key(), "correct-horse-battery");
     let agent = format!(
         "cat >/dev/null
@@ -312,7 +312,7 @@ fn nothing_that_a_plan_or_an_agent_says_commands_the_terminal() {
 }
 
 #[test]
-fn what_a_run_keeps_is_the_users_alone_and_no_part_of_the_repository() {
+fn the_files_of_a_run_are_private_and_not_part_of_the_repository() {
     let agent = "cat >/dev/null; echo x >made; echo TASK_COMPLETE\n";
     let tasks = "- [ ] 1.1 Make\n  - **Verify**: `true`\n  - **Commit**: `feat: make`\n";
     let test = repository(tasks, agent);

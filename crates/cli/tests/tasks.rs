@@ -230,7 +230,7 @@ fn a_symlinked_file_stays_a_symlink() {
 }
 
 #[test]
-fn a_state_file_past_reading_is_kept_and_made_anew_from_the_rows() {
+fn an_unreadable_state_file_is_kept_and_rebuilt_from_the_rows() {
     let test = Workspace::new()
         .file(
             "tasks.md",

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passing_test_is_not_an_error_whatever_its_name() {
+    fn a_passing_test_with_any_name_is_not_an_error() {
         check(
             LineKind::Passing,
             &[

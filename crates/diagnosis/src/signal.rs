@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unreadable_request_tells_why() {
+    fn an_unreadable_request_is_reported_with_the_reason() {
         for (message, why) in [
             ("TASK_MODIFICATION_REQUEST", "no JSON object follows"),
             (

@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_quoted_is_one_short_line_and_can_be_reported(
+    fn a_quote_is_one_short_line_and_can_be_reported(
         bytes in mutated(),
         code in 0..3_i32,
         timed_out in prop::bool::weighted(0.1),

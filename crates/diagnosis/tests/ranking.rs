@@ -87,7 +87,7 @@ fn errors_logged_before_an_assertion_do_not_explain_it() {
 }
 
 #[test]
-fn what_a_tested_program_printed_does_not_explain_its_test() {
+fn output_of_a_tested_program_does_not_explain_its_test() {
     let text = "F\n=================================== FAILURES ===================================\n>       assert total == 1\nE       assert 0 == 1\n----------------------------- Captured stdout call -----------------------------\nerror: disk full\n=========================== short test summary info ============================\nFAILED a.py::test_a - assert 0 == 1\n1 failed in 0.06s\n";
     check(text, 1, FailureKind::TestFailure, 4);
 }

@@ -310,7 +310,7 @@ fn a_fix_between_rows_of_different_indent_is_as_far_left_as_the_second() {
 }
 
 #[test]
-fn text_below_does_not_go_on_what_a_fix_says() {
+fn text_below_a_fix_does_not_become_part_of_it() {
     let before = "- [ ] 1.1 a\n```\n```\nTitle\n---\n";
     let after = with_fix(before, "1.1", &FixOrigin::default());
     assert!(

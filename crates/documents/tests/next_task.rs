@@ -172,7 +172,7 @@ fn losing_the_state_refunds_nothing_either() {
 }
 
 #[test]
-fn what_a_person_forgave_is_refunded_and_what_comes_after_counts() {
+fn forgiven_fixes_are_refunded_and_later_ones_count() {
     let text = "- [ ] 1.1 a\n- [x] 1.1.1 [FIX 1.1] x\n- [x] 1.1.1.1 [FIX 1.1.1] y\n- [ ] 1.1.2 [FIX 1.1] z\n- [ ] 1.2 b\n";
     let file = TaskFile::read(text);
     let rows: Vec<_> = file.rows().collect();

@@ -41,7 +41,7 @@ fn every_verify_field_of_a_task_counts() {
 }
 
 #[test]
-fn only_x_is_done_and_other_letters_are_no_boxes() {
+fn only_x_is_done_and_other_letters_are_not_boxes() {
     check(
         "- [ ] 1.1 a\n* [x] 1.2 b\n+ [X] 1.3 c\n1. [-] 1.4 d\n- [~] 1.5 e\n- [P] 1.6 f\n- [ ]1.7 g\n",
         &[
@@ -265,7 +265,7 @@ fn dialects_are_recognised() {
 }
 
 #[test]
-fn byte_order_marks_tabs_and_line_endings_are_no_obstacle() {
+fn byte_order_marks_tabs_and_line_endings_do_not_matter() {
     check(
         "\u{FEFF}- [ ] 1.1 a\r\n\t- [ ] 1.2 b\r\n- [x] 1.3 c",
         &["1.1 . group: a", "1.2 . task: b", "1.3 x task: c"],
@@ -326,7 +326,7 @@ fn rows_that_were_nearly_written_are_warned_about() {
 }
 
 #[test]
-fn a_fix_without_an_id_is_no_task_and_takes_no_number() {
+fn a_fix_without_an_id_is_not_a_task_and_takes_no_number() {
     check(
         "- [ ] a\n- [ ] [FIX 1] own\n- [ ] b\n",
         &["1 . task: a", "- . checklist: own", "2 . task: b"],

@@ -100,7 +100,7 @@ impl FailureRecord {
 
     /// Returns the diagnosis, if it is sure enough to be shown.
     #[must_use]
-    pub fn told(&self) -> Option<&Failure> {
+    pub fn confident_diagnosis(&self) -> Option<&Failure> {
         let found = self.diagnosis.as_deref();
         found.filter(|found| found.confidence >= MIN_CONFIDENCE)
     }
@@ -108,7 +108,7 @@ impl FailureRecord {
     /// Returns its kind in words, if the diagnosis is sure enough.
     #[must_use]
     pub fn kind(&self) -> Option<&'static str> {
-        Some(self.told()?.kind.words())
+        Some(self.confident_diagnosis()?.kind.words())
     }
 }
 

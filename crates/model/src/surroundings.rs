@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tools_set_up_is_only_listed() {
+    fn harmless_settings_of_tools_are_only_listed() {
         check(
             |after| {
                 after.hooks_folder = ".husky/_".to_owned();

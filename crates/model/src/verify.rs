@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn how_a_command_is_judged_can_be_said() {
+    fn the_way_a_command_is_judged_can_be_shown() {
         let mut command = VerifyCommand::always("make test");
         assert_eq!(command.judged_by(), "exit code 0");
         command.expects = Some(Expectation::Prints(Comparison::AtLeast, 5));

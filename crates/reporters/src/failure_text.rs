@@ -8,7 +8,7 @@ use crate::text::reason;
 /// Returns `test failure · tests/test_form.py:18`, as far as that is known.
 #[must_use]
 pub fn kind_and_place(failure: &FailureRecord) -> Option<String> {
-    let found = failure.told();
+    let found = failure.confident_diagnosis();
     let kind = found.map(|found| found.kind.words().to_owned());
     let quoted = found.and_then(|found| found.blocked_on.as_deref());
     let place = place_of(&failure.error, quoted.unwrap_or(""));
@@ -118,14 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn one_line_is_told_as_it_is() {
+    fn a_single_line_is_quoted_unchanged() {
         check("exit code 1 from make", "exit code 1 from make");
         check("\n  \u{1b}[31mboom\u{1b}[0m\n\n", "boom");
         check("", "");
     }
 
     #[test]
-    fn of_several_lines_the_cause_is_told() {
+    fn of_several_lines_the_cause_is_quoted() {
         check(
             "exit code 2: make test\ncc -c a.c\na.c:3:5: error: unknown type name 'foo'\nmake: *** [Makefile:2: all] Error 1\n",
             "a.c:3:5: error: unknown type name 'foo'",
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_alone_tells_nothing() {
+    fn a_number_alone_proves_nothing() {
         check(
             "`grep -c x f` printed too much\n3\n",
             "`grep -c x f` printed too much",

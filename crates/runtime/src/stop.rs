@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_to_stop_wakes_those_who_wait_and_those_who_come_later() {
+    fn a_request_to_stop_wakes_waiters_and_later_ones() {
         let stop = Stop::default();
         let mut early = stop.wake_pipe().unwrap();
         stop.ask(StopSignal::Interrupt);

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_run_is_told_who_holds_the_tree() {
+    fn a_second_run_names_the_holder_of_the_tree() {
         let root = tempfile::tempdir().unwrap();
         let paths = paths(root.path());
         create_own_folder(root.path()).unwrap();

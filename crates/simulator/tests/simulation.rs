@@ -77,7 +77,7 @@ struct Observed {
 }
 
 #[test]
-fn whatever_happens_everything_holds_after_every_step_and_every_transition_is_reached() {
+fn every_invariant_holds_after_every_step_and_every_transition_is_reached() {
     let seen = Mutex::new(Observed::default());
     let count = |ran: &FinishedRun| {
         if let Ok(mut seen) = seen.lock() {

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_a_command_stays_one_whatever_is_gone_later() {
+    fn a_command_stays_one_even_if_its_files_vanish() {
         let root = tempfile::tempdir().unwrap();
         let files = ["Makefile", "check.js", "tool"].map(|name| root.path().join(name));
         for path in &files {

@@ -22,7 +22,7 @@ fn manifests() -> Vec<Manifest> {
 }
 
 #[test]
-fn versions_of_dependencies_are_said_once() {
+fn versions_of_dependencies_stand_once() {
     let complaints: Vec<String> = manifests().iter().flat_map(complaints).collect();
     assert_eq!(complaints, Vec::<String>::new());
 }

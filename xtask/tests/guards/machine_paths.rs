@@ -68,7 +68,7 @@ fn no_file_names_a_path_of_one_machine() {
 }
 
 #[test]
-fn paths_of_machines_are_told_from_others() {
+fn paths_of_machines_are_distinguished_from_others() {
     for line in [
         "see /home/ann/regreen",
         "at /Users/ann/x.rs",

@@ -14,7 +14,7 @@ const MOST: usize = 50;
 /// Lists what may help against a failure; empty if nothing is known.
 pub(super) fn suggestions(failure: &FailureRecord) -> String {
     failure
-        .told()
+        .confident_diagnosis()
         .map(|diagnosis| suggested(&diagnosis.suggested_actions))
         .unwrap_or_default()
 }

@@ -71,7 +71,7 @@ fn only_the_last_words_of_the_script_are_the_message() {
 }
 
 #[test]
-fn a_failed_step_is_answered_with_its_telling_line() {
+fn a_failed_step_is_answered_with_the_line_that_says_why() {
     let mut decoder = decoder(&["make"]);
     let output = "[step 1/1] $ make\na.c:1: error: boom\nmore\n\n[step 1/1] exit code 2\nTask 1.3: x FAILED\n- Error: a.c:1: error: boom\n";
     let (written, events) = run(&mut decoder, output, 1);
@@ -126,7 +126,7 @@ fn steps_are_tools() {
 }
 
 #[test]
-fn output_of_a_step_that_was_ended_is_no_message() {
+fn output_of_an_ended_step_is_not_a_message() {
     let mut decoder = decoder(&["make", "x"]);
     for line in ["[step 1/2] $ make", "TASK_COMPLETE"] {
         assert_eq!(

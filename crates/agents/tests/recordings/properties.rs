@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn what_breaks_off_gives_the_same_events_up_to_there_and_no_false_success(
+    fn truncated_output_gives_the_same_events_and_no_false_success(
         at in any::<usize>(),
         kept in 0.0..1.0_f64,
     ) {
@@ -102,7 +102,7 @@ proptest! {
     }
 
     #[test]
-    fn it_does_not_matter_when_the_other_stream_is_heard(
+    fn it_does_not_matter_when_the_other_stream_arrives(
         at in any::<usize>(),
         order in prop::collection::vec(any::<bool>(), 1..40),
     ) {

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_amount_is_told_why() {
+    fn a_bad_amount_is_refused_with_the_reason() {
         let problem = |text: &str| text.parse::<Money>().unwrap_err().problem;
         assert_eq!(problem(""), "missing amount");
         assert_eq!(problem("$"), "missing amount");

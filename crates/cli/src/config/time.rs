@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_time_is_told_why() {
+    fn a_bad_time_is_refused_with_the_reason() {
         let problem = |text: &str| text.parse::<TimeSpan>().unwrap_err().problem;
         for (text, why) in [
             ("", "missing time"),

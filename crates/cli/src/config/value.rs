@@ -298,7 +298,7 @@ mod tests {
     use crate::config::TimeLimit;
 
     #[test]
-    fn off_is_no_limit_and_a_limit_of_zero_is_told_so() {
+    fn off_removes_a_limit_and_zero_is_refused_with_that_hint() {
         let ms = |text: &str| {
             let limit = text.parse::<OptionalLimit<TimeLimit>>()?.limit();
             Ok::<_, BadValue>(limit.map(TimeLimit::ms))
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_gate_is_none() {
+    fn an_empty_gate_counts_as_no_gate() {
         let gate = |text: &str| text.parse::<Gate>().unwrap();
         assert_eq!(gate("make check\n").command(), Some("make check"));
         assert_eq!(gate(" ").command(), None);

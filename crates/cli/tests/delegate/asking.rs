@@ -51,10 +51,10 @@ fn a_prompt_may_come_from_standard_input_and_begin_with_a_dash() {
 }
 
 #[test]
-fn the_shell_agent_cannot_be_told_anything() {
+fn nothing_can_be_delegated_to_the_shell_agent() {
     let workspace = Workspace::new().child_agent("");
-    let told = workspace.regreen(&["delegate", "--prompt", "x", "--agent", "shell"]);
-    told.shows(str![[r#"
+    let output = workspace.regreen(&["delegate", "--prompt", "x", "--agent", "shell"]);
+    output.shows(str![[r#"
 --- standard error
   × no agent to delegate to
   help: the shell agent only runs commands from task files; install claude, codex, gemini or
@@ -69,15 +69,15 @@ fn a_repository_chooses_no_program_to_delegate_to() {
     let workspace = Workspace::new()
         .child_agent("")
         .file("regreen.toml", "agent = 'command:./evil.sh'\n");
-    let told = workspace.regreen(&["delegate", "--prompt", "x"]);
-    assert_eq!(told.code, Some(2), "{}", told.stderr);
+    let output = workspace.regreen(&["delegate", "--prompt", "x"]);
+    assert_eq!(output.code, Some(2), "{}", output.stderr);
 }
 
 #[test]
 fn scripts_get_one_object() {
     let workspace = Workspace::new().child_agent("*) touch out; echo 'All done.' ;;");
-    let told = workspace.delegate(&["--prompt", "Do it.", "--json", "--verify", "true"]);
-    told.shows(str![[r#"
+    let output = workspace.delegate(&["--prompt", "Do it.", "--json", "--verify", "true"]);
+    output.shows(str![[r#"
 {
   "session_id": "[CHILD]",
   "status": "completed",
@@ -202,23 +202,27 @@ fn a_child_may_be_delegated_to_while_a_run_is_at_work() {
     let regreen = regreen_test_support::regreen().display().to_string();
     let inner = workspace.agent_flag();
     let agent = format!("command:{regreen} delegate --prompt x --agent '{inner}'");
-    let told = workspace.regreen(&["run", "--agent", &agent, "--max-task-iterations", "1"]);
+    let output = workspace.regreen(&["run", "--agent", &agent, "--max-task-iterations", "1"]);
     assert!(
         workspace.path("out").exists(),
         "{}{}",
-        told.stdout,
-        told.stderr
+        output.stdout,
+        output.stderr
     );
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
 }
 
 #[test]
 fn the_help_offers_only_agents_that_take_a_prompt() {
-    let told = Workspace::new()
+    let output = Workspace::new()
         .child_agent("")
         .regreen(&["delegate", "--help"]);
-    assert!(told.stdout.contains("command:PROGRAM"), "{}", told.stdout);
-    assert!(!told.stdout.contains("shell,"), "{}", told.stdout);
+    assert!(
+        output.stdout.contains("command:PROGRAM"),
+        "{}",
+        output.stdout
+    );
+    assert!(!output.stdout.contains("shell,"), "{}", output.stdout);
 }
 
 #[test]
@@ -228,8 +232,8 @@ fn nothing_is_repaired_where_nothing_may_be() {
         .file("run.sh", "#!/bin/sh\necho hello\n");
     let flags = ["--prompt", "Run it.", "--retries", "2", "--repairs"];
     for (repairs, is_repaired) in [("off", false), ("safe", true)] {
-        let told = workspace.delegate(&[&flags[..], &[repairs]].concat());
-        let repairs = told.stderr.contains("repair: ");
-        assert_eq!(repairs, is_repaired, "{}{}", told.stdout, told.stderr);
+        let output = workspace.delegate(&[&flags[..], &[repairs]].concat());
+        let repairs = output.stderr.contains("repair: ");
+        assert_eq!(repairs, is_repaired, "{}{}", output.stdout, output.stderr);
     }
 }

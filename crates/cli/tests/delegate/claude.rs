@@ -24,17 +24,19 @@ fn the_session_is_gone_on_with_after_a_timeout_and_the_tools_are_counted() {
         ),
     );
     let flags = ["--prompt", "Do it.", "--timeout", "3s", "--retries", "2"];
-    let told = workspace.delegate(&flags);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let output = workspace.delegate(&flags);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     assert!(
-        told.stdout.starts_with("All done.\n\nExecution summary:\n"),
+        output
+            .stdout
+            .starts_with("All done.\n\nExecution summary:\n"),
         "{}",
-        told.stdout
+        output.stdout
     );
     assert!(
-        told.stdout.contains("  Tools used: Bash 1\n"),
+        output.stdout.contains("  Tools used: Bash 1\n"),
         "{}",
-        told.stdout
+        output.stdout
     );
     let calls = workspace.note("calls");
     let resumed: Vec<bool> = calls
@@ -50,9 +52,9 @@ fn the_session_is_gone_on_with_after_a_timeout_and_the_tools_are_counted() {
 #[test]
 fn an_exit_without_a_final_event_is_not_a_success() {
     let workspace = Workspace::new().program("claude", &format!("{}exit 0", says(&[INIT, TOOL])));
-    let told = workspace.delegate(&["--prompt", "Do it."]);
-    assert_eq!(told.code, Some(1), "{}", told.stdout);
-    assert_eq!(told.tag("status"), Some("failed"));
+    let output = workspace.delegate(&["--prompt", "Do it."]);
+    assert_eq!(output.code, Some(1), "{}", output.stdout);
+    assert_eq!(output.tag("status"), Some("failed"));
 }
 
 #[test]
@@ -60,9 +62,13 @@ fn a_service_that_is_away_for_too_long_is_for_later() {
     let limit = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":4102444800}}"#;
     let workspace =
         Workspace::new().program("claude", &format!("{}sleep 300", says(&[INIT, limit])));
-    let told = workspace.delegate(&["--prompt", "Do it.", "--max-wait", "1m"]);
-    assert_eq!(told.code, Some(75), "{}{}", told.stdout, told.stderr);
-    assert!(told.stderr.contains("Try again later: "), "{}", told.stderr);
+    let output = workspace.delegate(&["--prompt", "Do it.", "--max-wait", "1m"]);
+    assert_eq!(output.code, Some(75), "{}{}", output.stdout, output.stderr);
+    assert!(
+        output.stderr.contains("Try again later: "),
+        "{}",
+        output.stderr
+    );
 }
 
 #[test]
@@ -70,8 +76,8 @@ fn a_refused_login_ends_it_at_once() {
     let retry = r#"{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":401,"error":"authentication_failed"}"#;
     let workspace =
         Workspace::new().program("claude", &format!("{}sleep 300", says(&[INIT, retry])));
-    let told = workspace.delegate(&["--prompt", "Do it.", "--retries", "3"]);
-    assert_eq!(told.code, Some(78), "{}{}", told.stdout, told.stderr);
+    let output = workspace.delegate(&["--prompt", "Do it.", "--retries", "3"]);
+    assert_eq!(output.code, Some(78), "{}{}", output.stdout, output.stderr);
     assert!(!workspace.has_note("2.prompt"));
 }
 
@@ -86,9 +92,9 @@ fn a_service_that_comes_back_is_waited_for_and_costs_no_attempt() {
             says(&[INIT, DONE])
         ),
     );
-    let told = workspace.delegate(&["--prompt", "Do it.", "--max-wait", "1m"]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert!(told.stderr.contains("waiting "), "{}", told.stderr);
+    let output = workspace.delegate(&["--prompt", "Do it.", "--max-wait", "1m"]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
+    assert!(output.stderr.contains("waiting "), "{}", output.stderr);
     let waited = "Recovered: rate_limited: waited for the agent's service; tried again";
-    assert!(told.stdout.contains(waited), "{}", told.stdout);
+    assert!(output.stdout.contains(waited), "{}", output.stdout);
 }

@@ -21,7 +21,7 @@ fn where_nothing_has_failed_nothing_is_listed_and_nothing_is_made() {
 }
 
 #[test]
-fn failures_of_runs_and_of_delegations_are_told_with_what_was_tried() {
+fn failures_of_runs_and_delegations_are_listed_with_what_was_tried() {
     let tasks = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out || { echo 'out: No such file or directory'; exit 1; }`\n";
     let workspace = Workspace::new()
         .child_agent(
@@ -59,7 +59,7 @@ fn failures_of_runs_and_of_delegations_are_told_with_what_was_tried() {
 }
 
 #[test]
-fn what_was_done_about_a_delegation_is_in_the_log() {
+fn the_log_of_a_delegation_says_what_was_done_about_failures() {
     let workspace = Workspace::new().child_agent("1) echo working; sleep 60 ;; *) echo 'Done.' ;;");
     let flags = ["--prompt", "Do it.", "--timeout", "1s", "--retries", "2"];
     workspace.delegate(&flags);
@@ -88,15 +88,15 @@ fn what_was_done_about_a_delegation_is_in_the_log() {
 }
 
 #[test]
-fn what_cannot_be_asked_for_is_told_with_what_can() {
+fn bad_filters_are_refused_with_the_known_values() {
     let workspace = Workspace::new().child_agent("");
     for (flag, value) in [
         ("--since", "yesterday"),
         ("--kind", "bad_mood"),
         ("--limit", "0"),
     ] {
-        let told = workspace.regreen(&["failures", flag, value]);
-        assert_eq!(told.code, Some(2));
-        assert!(told.stderr.contains(value), "{}", told.stderr);
+        let output = workspace.regreen(&["failures", flag, value]);
+        assert_eq!(output.code, Some(2));
+        assert!(output.stderr.contains(value), "{}", output.stderr);
     }
 }

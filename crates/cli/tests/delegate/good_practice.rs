@@ -36,11 +36,11 @@ Files to modify:
         "--verify",
         check,
     ];
-    let told = workspace.delegate(&flags);
-    assert_eq!(told.code, Some(0), "{}", told.stdout);
-    assert_eq!(told.tag("status"), Some("completed"));
+    let output = workspace.delegate(&flags);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
+    assert_eq!(output.tag("status"), Some("completed"));
     let files = "Files modified: requirements.txt, src/auth.py, tests/test_auth.py\n";
-    assert!(told.stdout.contains(files), "{}", told.stdout);
+    assert!(output.stdout.contains(files), "{}", output.stdout);
     assert_eq!(workspace.note("1.prompt").trim_end(), prompt.trim_end());
 }
 
@@ -49,11 +49,11 @@ fn a_failure_is_handled_by_what_the_report_says() {
     // What a careful caller does by hand: it reads the report and decides.
     let workspace =
         Workspace::new().child_agent("*) echo working; test -f fast || sleep 60; echo done ;;");
-    let told = workspace.delegate(&["--prompt", "Complex task", "--timeout", "1s"]);
-    assert_eq!(told.tag("status"), Some("failed"));
-    assert_eq!(told.tag("failure_category"), Some("timeout"));
-    assert_eq!(told.tag("retryable"), Some("true"));
-    let report = Report::parse(&told.stdout).unwrap();
+    let output = workspace.delegate(&["--prompt", "Complex task", "--timeout", "1s"]);
+    assert_eq!(output.tag("status"), Some("failed"));
+    assert_eq!(output.tag("failure_category"), Some("timeout"));
+    assert_eq!(output.tag("retryable"), Some("true"));
+    let report = Report::parse(&output.stdout).unwrap();
     assert!(report.is_retryable());
     assert_eq!(report.blocker(), Some("Time limit insufficient"));
     let actions = report.suggested_actions();
@@ -64,8 +64,8 @@ fn a_failure_is_handled_by_what_the_report_says() {
         "{actions:?}"
     );
     let workspace = workspace.file("fast", "");
-    let told = workspace.delegate(&["--prompt", "Complex task", "--timeout", "60s"]);
-    assert_eq!(told.tag("status"), Some("completed"), "{}", told.stdout);
+    let output = workspace.delegate(&["--prompt", "Complex task", "--timeout", "60s"]);
+    assert_eq!(output.tag("status"), Some("completed"), "{}", output.stdout);
 }
 
 #[test]
@@ -74,16 +74,16 @@ fn the_environment_is_fixed_and_the_same_is_delegated_again() {
         "*) test -f installed || { echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1; }
             echo 'All tests pass.' ;;",
     );
-    let told = workspace.delegate(&["--prompt", "Complex task"]);
-    assert_eq!(told.tag("failure_category"), Some("tool_error"));
-    let report = Report::parse(&told.stdout).unwrap();
+    let output = workspace.delegate(&["--prompt", "Complex task"]);
+    assert_eq!(output.tag("failure_category"), Some("tool_error"));
+    let report = Report::parse(&output.stdout).unwrap();
     assert_eq!(
         report.blocker(),
         Some("ModuleNotFoundError: No module named 'pytest'")
     );
     let workspace = workspace.file("installed", "");
-    let told = workspace.delegate(&["--prompt", "Complex task"]);
-    assert_eq!(told.tag("status"), Some("completed"), "{}", told.stdout);
+    let output = workspace.delegate(&["--prompt", "Complex task"]);
+    assert_eq!(output.tag("status"), Some("completed"), "{}", output.stdout);
 }
 
 #[test]

@@ -35,14 +35,16 @@ fn an_attempt_whose_end_was_not_seen_was_interrupted() {
         .spawn()
         .unwrap();
     wait_until(|| workspace.has_note("begun"));
-    let told = workspace.regreen(&["failures"]);
-    assert_eq!(told.stdout, "    PASS  nothing has failed\n");
+    let printed = workspace.regreen(&["failures"]);
+    assert_eq!(printed.stdout, "    PASS  nothing has failed\n");
     child.kill().unwrap();
     child.wait().unwrap();
-    let told = workspace.regreen(&["failures"]);
+    let printed = workspace.regreen(&["failures"]);
     assert!(
-        told.stdout.contains("attempt 1\n          interruption\n"),
+        printed
+            .stdout
+            .contains("attempt 1\n          interruption\n"),
         "{}",
-        told.stdout
+        printed.stdout
     );
 }

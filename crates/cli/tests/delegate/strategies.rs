@@ -35,19 +35,19 @@ Execution summary:
 }
 
 #[test]
-fn what_makes_progress_gets_twice_the_time_and_twice_that() {
+fn a_delegation_with_progress_gets_twice_the_time_and_twice_that() {
     let workspace = Workspace::new().child_agent(
         "1|2) echo working; touch part$REGREEN_ATTEMPT; sleep 60 ;;
          *) echo 'All three parts are done.' ;;",
     );
     let flags = ["--prompt", "Do it.", "--timeout", "1s", "--retries", "3"];
-    let told = workspace.delegate(&[&flags[..], &["--json"]].concat());
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    let timeouts = told.stdout.matches("\"timeout_ms\": ").count();
+    let output = workspace.delegate(&[&flags[..], &["--json"]].concat());
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
+    let timeouts = output.stdout.matches("\"timeout_ms\": ").count();
     assert_eq!(timeouts, 3);
     for timeout in [1000, 2000, 4000] {
         let field = format!("\"timeout_ms\": {timeout},");
-        assert!(told.stdout.contains(&field), "{field} {}", told.stdout);
+        assert!(output.stdout.contains(&field), "{field} {}", output.stdout);
     }
     let second = workspace.note("2.prompt");
     assert!(
@@ -92,7 +92,7 @@ Suggested recovery actions:
 }
 
 #[test]
-fn what_gets_nowhere_is_divided_and_its_parts_are_done_in_order() {
+fn a_delegation_without_progress_is_split_and_its_parts_run_in_order() {
     let workspace = Workspace::new().child_agent(
         "1) sleep 60 ;;
          2) printf '1. Write one.txt\\n2. Write two.txt\\n' ;;
@@ -156,41 +156,41 @@ fn a_part_that_fails_is_reported_with_the_parts_that_are_done() {
          *) echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1 ;;",
     );
     let flags = ["--prompt", "Do it.", "--timeout", "6s", "--retries", "2"];
-    let told = workspace.delegate(&flags);
-    assert_eq!(told.code, Some(1), "{}", told.stdout);
-    assert_eq!(told.tag("failure_category"), Some("partial"));
+    let output = workspace.delegate(&flags);
+    assert_eq!(output.code, Some(1), "{}", output.stdout);
+    assert_eq!(output.tag("failure_category"), Some("partial"));
     assert!(
-        told.stdout.contains("  ✓ Write one.txt\n"),
+        output.stdout.contains("  ✓ Write one.txt\n"),
         "{}",
-        told.stdout
+        output.stdout
     );
-    assert!(told.stdout.contains("Files modified: one.txt\n"));
-    assert!(told.stdout.contains("\nBlocked on: ModuleNotFoundError"));
+    assert!(output.stdout.contains("Files modified: one.txt\n"));
+    assert!(output.stdout.contains("\nBlocked on: ModuleNotFoundError"));
     assert!(
-        told.stderr.contains("Executing subtask 2/3\n"),
+        output.stderr.contains("Executing subtask 2/3\n"),
         "{}",
-        told.stderr
+        output.stderr
     );
-    assert!(!told.stderr.contains("Executing subtask 3/3\n"));
+    assert!(!output.stderr.contains("Executing subtask 3/3\n"));
 }
 
 #[test]
-fn what_cannot_be_divided_is_a_persons() {
+fn a_task_that_cannot_be_split_goes_to_a_person() {
     let workspace = Workspace::new().child_agent("1) sleep 60 ;; *) echo 'It is one thing.' ;;");
     let flags = ["--prompt", "Do it.", "--timeout", "2s", "--retries", "3"];
-    let told = workspace.delegate(&flags);
-    assert_eq!(told.code, Some(3), "{}", told.stdout);
-    assert_eq!(told.tag("failure_category"), Some("timeout"));
-    assert_eq!(told.tag("retryable"), Some("false"));
+    let output = workspace.delegate(&flags);
+    assert_eq!(output.code, Some(3), "{}", output.stdout);
+    assert_eq!(output.tag("failure_category"), Some("timeout"));
+    assert_eq!(output.tag("retryable"), Some("false"));
     assert!(
-        told.stderr.contains("A person must decide: "),
+        output.stderr.contains("A person must decide: "),
         "{}",
-        told.stderr
+        output.stderr
     );
 }
 
 #[test]
-fn what_was_missing_is_looked_up_once() {
+fn missing_context_is_looked_up_once() {
     let workspace = Workspace::new()
         .child_agent(
             "1) echo \"Cannot find 'the auth file' mentioned in prompt\" ;;
@@ -200,8 +200,8 @@ fn what_was_missing_is_looked_up_once() {
         .file("tests/test_auth.py", "import auth\n")
         .file("pyproject.toml", "[project]\n");
     let flags = ["--prompt", "Extend the auth file.", "--retries", "2"];
-    let told = workspace.delegate(&flags);
-    assert_eq!(told.code, Some(0), "{}", told.stdout);
+    let output = workspace.delegate(&flags);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
     let enriched = workspace.note("2.prompt").replace(
         &*std::fs::canonicalize(workspace.path("."))
             .unwrap()
@@ -247,7 +247,7 @@ Use what fits. If what you need is still missing, say in one line exactly what i
 }
 
 #[test]
-fn what_is_still_missing_is_a_persons() {
+fn context_still_missing_goes_to_a_person() {
     let workspace = Workspace::new()
         .child_agent("*) echo \"Cannot find 'the auth file' mentioned in prompt\" ;;");
     let flags = ["--prompt", "Extend the auth file.", "--retries", "5"];
@@ -285,13 +285,13 @@ A person must decide: it needs something that only a person knows
 }
 
 #[test]
-fn a_contradiction_is_a_persons_at_once() {
+fn a_contradiction_goes_to_a_person_at_once() {
     let words =
         "Cannot both preserve all code and delete entire module: contradictory requirements";
     let workspace = Workspace::new().child_agent(&format!("*) echo '{words}' ;;"));
-    let told = workspace.delegate(&["--prompt", "Do both.", "--retries", "3"]);
-    assert_eq!(told.code, Some(3), "{}", told.stdout);
-    assert_eq!(told.tag("failure_category"), Some("invalid_task"));
+    let output = workspace.delegate(&["--prompt", "Do both.", "--retries", "3"]);
+    assert_eq!(output.code, Some(3), "{}", output.stdout);
+    assert_eq!(output.tag("failure_category"), Some("invalid_task"));
     assert!(!workspace.has_note("2.prompt"));
 }
 
@@ -301,8 +301,8 @@ fn part_of_the_work_is_gone_on_with() {
         r#"1) touch auth.py; printf '✓ Implemented authentication logic\n✓ Created test file\n\nBut the tests fail: ImportError: cannot import name bcrypt. I could not complete the task.\n' ;;
            *) echo 'All tests pass now.' ;;"#,
     );
-    let told = workspace.delegate(&["--prompt", "Add auth.", "--retries", "2"]);
-    assert_eq!(told.code, Some(0), "{}", told.stdout);
+    let output = workspace.delegate(&["--prompt", "Add auth.", "--retries", "2"]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
     snapbox::assert_data_eq!(
         workspace.note("2.prompt"),
         str![[r#"
@@ -360,8 +360,8 @@ First look at the current state of the files: some of the work may already be do
 fn a_tool_error_is_reported_with_what_would_repair_it() {
     let words = "ModuleNotFoundError: No module named 'pytest'";
     let workspace = Workspace::new().child_agent(&format!("*) echo \"{words}\" >&2; exit 1 ;;"));
-    let told = workspace.delegate(&["--prompt", "Run the tests."]);
-    told.shows(str![[r#"
+    let output = workspace.delegate(&["--prompt", "Run the tests."]);
+    output.shows(str![[r#"
 Child agent failed: ModuleNotFoundError: No module named 'pytest'
 
 Category: tool_error
@@ -392,27 +392,27 @@ Suggested recovery actions:
 }
 
 #[test]
-fn after_a_tool_error_the_child_is_told_what_was_wrong() {
+fn after_a_tool_error_the_next_prompt_says_what_was_wrong() {
     let words = "ModuleNotFoundError: No module named 'pytest'";
     let workspace = Workspace::new().child_agent(&format!(
         "1) echo \"{words}\"; exit 1 ;; *) echo 'Ran all 12 tests: they pass.' ;;"
     ));
-    let told = workspace.delegate(&["--prompt", "Run the tests.", "--retries", "2"]);
-    assert_eq!(told.code, Some(0), "{}", told.stdout);
+    let output = workspace.delegate(&["--prompt", "Run the tests.", "--retries", "2"]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
     let second = workspace.note("2.prompt");
     assert!(second.contains(words), "{second}");
     assert!(second.contains("- Run: pip install pytest\n"), "{second}");
 }
 
 #[test]
-fn what_may_be_repaired_is_repaired_and_then_it_is_tried_again() {
+fn an_allowed_repair_is_made_before_the_next_attempt() {
     let workspace = Workspace::new()
         .child_agent("*) echo 'All done.' ;;")
         .file("check.sh", "#!/bin/sh\ntest -f README\n");
     let workspace = workspace.file("README", "");
     let flags = ["--prompt", "Do it.", "--verify", "./check.sh"];
-    let told = workspace.delegate(&[&flags[..], &["--retries", "2"]].concat());
-    told.shows(str![[r#"
+    let output = workspace.delegate(&[&flags[..], &["--retries", "2"]].concat());
+    output.shows(str![[r#"
 All done.
 
 Execution summary:
@@ -439,19 +439,19 @@ attempt 2 of 2, with what is known, within 300s
     let workspace = Workspace::new()
         .child_agent("*) echo 'All done.' ;;")
         .file("check.sh", "#!/bin/sh\nexit 0\n");
-    let told = workspace.delegate(&flags);
-    assert_eq!(told.code, Some(1), "{}", told.stdout);
-    assert_eq!(told.tag("failure_category"), Some("tool_error"));
+    let output = workspace.delegate(&flags);
+    assert_eq!(output.code, Some(1), "{}", output.stdout);
+    assert_eq!(output.tag("failure_category"), Some("tool_error"));
 }
 
 #[test]
-fn a_red_check_is_a_failure_and_is_told() {
+fn a_red_check_is_a_failure_and_is_reported() {
     let workspace = Workspace::new()
         .child_agent("1) echo 'All done.' ;; *) touch out; echo 'Now it is there.' ;;");
     let check = "test -f out || { echo 'out: No such file or directory'; exit 1; }";
     let flags = ["--prompt", "Make out.", "--verify", check];
-    let told = workspace.delegate(&[&flags[..], &["--retries", "2"]].concat());
-    assert_eq!(told.code, Some(0), "{}", told.stdout);
+    let output = workspace.delegate(&[&flags[..], &["--retries", "2"]].concat());
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
     let second = workspace.note("2.prompt");
     assert!(second.contains("Verify failed: "), "{second}");
     assert!(
@@ -464,10 +464,10 @@ fn a_red_check_is_a_failure_and_is_told() {
 fn a_check_that_is_green_the_second_time_is_flaky() {
     let workspace = Workspace::new().child_agent("*) echo 'All done.' ;;");
     let check = "test -f seen || { touch seen; exit 1; }";
-    let told = workspace.delegate(&["--prompt", "Do it.", "--verify", check]);
-    assert_eq!(told.code, Some(0), "{}", told.stdout);
+    let output = workspace.delegate(&["--prompt", "Do it.", "--verify", check]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
     let line = "Verified: test -f seen || { touch seen; exit 1; } (green when it ran once more)\n";
-    assert!(told.stdout.contains(line), "{}", told.stdout);
+    assert!(output.stdout.contains(line), "{}", output.stdout);
 }
 
 #[test]
@@ -476,9 +476,9 @@ fn passing_trouble_is_tried_again_after_a_while() {
         "1) echo 'curl: (7) Failed to connect to localhost port 8080: Connection refused'; exit 7 ;;
          *) echo 'The service answers.' ;;",
     );
-    let told = workspace.delegate(&["--prompt", "Call it.", "--retries", "2"]);
-    assert_eq!(told.code, Some(0), "{}", told.stdout);
-    assert!(told.stderr.contains("waiting 2 s: "), "{}", told.stderr);
+    let output = workspace.delegate(&["--prompt", "Call it.", "--retries", "2"]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
+    assert!(output.stderr.contains("waiting 2 s: "), "{}", output.stderr);
 }
 
 #[test]
@@ -508,10 +508,10 @@ fn an_agent_that_is_not_there_is_a_matter_of_the_set_up() {
 #[test]
 fn one_attempt_is_all_there_is_unless_more_are_allowed() {
     let workspace = Workspace::new().child_agent("*) exit 1 ;;");
-    let told = workspace.delegate(&["--prompt", "Do it."]);
-    assert_eq!(told.code, Some(1), "{}", told.stdout);
+    let output = workspace.delegate(&["--prompt", "Do it."]);
+    assert_eq!(output.code, Some(1), "{}", output.stdout);
     assert!(!workspace.has_note("2.prompt"));
-    let told = workspace.delegate(&["--prompt", "Do it.", "--retries", "3"]);
-    assert_eq!(told.code, Some(1), "{}", told.stdout);
+    let output = workspace.delegate(&["--prompt", "Do it.", "--retries", "3"]);
+    assert_eq!(output.code, Some(1), "{}", output.stdout);
     assert!(workspace.has_note("3.prompt") && !workspace.has_note("4.prompt"));
 }

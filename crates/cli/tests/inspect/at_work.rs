@@ -107,7 +107,7 @@ fn own_files(workspace: &Workspace) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn nothing_can_be_decided_and_who_is_at_work_is_told() {
+fn nothing_can_be_decided_and_the_working_process_is_named() {
     let workspace = workspace();
     let run = workspace.start(&["demo"], "working");
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
@@ -119,17 +119,17 @@ fn nothing_can_be_decided_and_who_is_at_work_is_told() {
 
 "#]]);
     for command in ["done", "retry"] {
-        let told = workspace.regreen(&[command, "1.2"]);
-        assert_eq!(told.code, Some(2), "{command}");
+        let output = workspace.regreen(&[command, "1.2"]);
+        assert_eq!(output.code, Some(2), "{command}");
         assert!(
-            told.stderr.contains("process [PID], spec demo"),
+            output.stderr.contains("process [PID], spec demo"),
             "{}",
-            told.stderr
+            output.stderr
         );
     }
     // Whichever spec it is: the tree is one.
-    let told = workspace.regreen(&["skip", "7", "--spec", "other"]);
-    assert_eq!(told.code, Some(2));
+    let output = workspace.regreen(&["skip", "7", "--spec", "other"]);
+    assert_eq!(output.code, Some(2));
     assert_eq!(workspace.text(TASKS), TWO);
     end(run);
     // A dead holder holds nothing.
@@ -137,7 +137,7 @@ fn nothing_can_be_decided_and_who_is_at_work_is_told() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_not_taken_back_by_guess() {
+fn changes_of_a_killed_run_are_not_undone_by_guess() {
     let workspace = workspace();
     let run = workspace.start(&["demo"], "working");
     let pid = run.pid();

@@ -11,7 +11,7 @@ fn workspace() -> Workspace {
 }
 
 #[test]
-fn what_is_skipped_is_left_out_until_that_is_taken_back() {
+fn a_skipped_task_is_left_out_until_the_skip_is_taken_back() {
     let workspace = workspace();
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
 skipping 1.2 from now on; run `regreen retry 1.2` to reopen
@@ -153,7 +153,7 @@ ERROR: Max retries reached for task 1.2 after 2 attempts
 }
 
 #[test]
-fn a_run_that_goes_on_counts_from_the_start_after_a_retry() {
+fn a_resumed_run_counts_from_the_start_after_a_retry() {
     let workspace = Workspace::with_tasks(THREE).agent(
         "1.2:2) touch $notes/working; sleep 60 ;;
          1.2:[34]) echo TASK_COMPLETE ;;
@@ -273,7 +273,7 @@ skipping 1.1.1 from now on; run `regreen retry 1.1.1` to reopen
 }
 
 #[test]
-fn of_two_tasks_with_one_id_the_line_tells() {
+fn of_two_tasks_with_one_id_the_line_selects_one() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 One\n- [ ] 1.1 Other\n");
     workspace
         .regreen(&["done", "1.1", "--line", "2"])
@@ -292,10 +292,10 @@ marked 1.1 as done, without verifying
 fn a_mistyped_id_changes_nothing() {
     let workspace = Workspace::with_tasks(THREE);
     for command in ["skip", "done", "retry"] {
-        let told = workspace.regreen(&[command, "1.4"]);
-        assert_eq!(told.code, Some(2));
+        let output = workspace.regreen(&[command, "1.4"]);
+        assert_eq!(output.code, Some(2));
         assert_eq!(
-            told.stderr,
+            output.stderr,
             "  × task 1.4 not found in specs/demo/tasks.md\n  help: known tasks: 1.1, 1.2, 1.3\n"
         );
     }

@@ -140,12 +140,16 @@ reopened 1.1 and reset its attempts; run `regreen run` to try again
         .file("good", "")
         .file("made", "a person was here\n")
         .has_run(&[], 0);
-    let told = workspace.regreen(&["diff", "1.1"]);
-    assert!(told.stdout.contains("+++ b/times"), "{}", told.stdout);
+    let printed = workspace.regreen(&["diff", "1.1"]);
+    assert!(printed.stdout.contains("+++ b/times"), "{}", printed.stdout);
     // One line of before, two that were added.
-    assert!(told.stdout.contains("@@ -1 +1,3 @@"), "{}", told.stdout);
+    assert!(
+        printed.stdout.contains("@@ -1 +1,3 @@"),
+        "{}",
+        printed.stdout
+    );
     assert_eq!(
-        told.stderr,
+        printed.stderr,
         "note: made was changed by someone else between two attempts, and that is shown as well\n"
     );
     let runs = workspace.runs();

@@ -51,7 +51,7 @@ fn may_stop(answer: Output) {
 }
 
 #[test]
-fn a_session_goes_on_while_the_current_spec_has_open_tasks() {
+fn a_session_continues_while_the_current_spec_has_open_tasks() {
     let log = "[ralph-specum] Session stopped during spec: login | Task: 2/3 | Attempt: 1\n";
     ask(&spec(), "").exits(0).complains(log).prints(str![[r#"
 {
@@ -64,7 +64,7 @@ fn a_session_goes_on_while_the_current_spec_has_open_tasks() {
 }
 
 #[test]
-fn a_session_with_nothing_to_go_on_with_stops_in_silence() {
+fn a_session_without_open_tasks_stops_silently() {
     may_stop(ask(&Workspace::new(), ""));
     may_stop(ask(&spec().file("specs/.current-spec", ""), ""));
     may_stop(ask(&spec().file("specs/.current-spec", "gone"), ""));
@@ -145,12 +145,12 @@ fn input_that_is_none_lets_a_session_stop() {
 #[test]
 fn an_agent_that_has_said_it_is_done_may_stop() {
     let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"ok\nALL_TASKS_COMPLETE"}]}}"#;
-    let told = r#"{"type":"user","message":{"content":"end with ALL_TASKS_COMPLETE"}}"#;
+    let output = r#"{"type":"user","message":{"content":"end with ALL_TASKS_COMPLETE"}}"#;
     let path =
         |test: &Workspace| format!(r#","transcript_path":{:?}"#, test.path("transcript.jsonl"));
-    let test = spec().file("transcript.jsonl", format!("{told}\n{said}\n"));
+    let test = spec().file("transcript.jsonl", format!("{output}\n{said}\n"));
     ask(&test, &path(&test)).exits(0).prints("");
-    let test = spec().file("transcript.jsonl", format!("{told}\n"));
+    let test = spec().file("transcript.jsonl", format!("{output}\n"));
     assert!(ask(&test, &path(&test)).exits(0).stdout.contains("block"));
     let test = spec();
     assert!(ask(&test, &path(&test)).exits(0).stdout.contains("block"));

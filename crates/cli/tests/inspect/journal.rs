@@ -12,15 +12,15 @@ fn healed() -> (Workspace, String) {
         "1.1.1:*) echo x >good; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE; echo y >>work ;;",
     );
-    let told = workspace.run_as_text(&["--recovery-mode"]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    (workspace, told.stdout)
+    let output = workspace.run_as_text(&["--recovery-mode"]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
+    (workspace, output.stdout)
 }
 
 fn export(workspace: &Workspace, flags: &[&str]) {
-    let told = workspace.regreen(&[&["journal"], flags].concat());
-    assert_eq!(told.code, Some(0), "{}", told.stderr);
-    fs::write(workspace.path("journal.jsonl"), told.stdout).unwrap();
+    let output = workspace.regreen(&[&["journal"], flags].concat());
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    fs::write(workspace.path("journal.jsonl"), output.stdout).unwrap();
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_run_can_be_named_and_replayed_as_json() {
 }
 
 #[test]
-fn what_is_no_journal_is_named_by_file_and_line() {
+fn an_invalid_journal_is_named_by_file_and_line() {
     let (workspace, _) = healed();
     export(&workspace, &[]);
     let journal = fs::read_to_string(workspace.path("journal.jsonl")).unwrap();
@@ -85,8 +85,8 @@ fn what_is_no_journal_is_named_by_file_and_line() {
 --- exit code 2
 
 "#]]);
-    let told = workspace.regreen(&["journal", "20000101-000000"]);
-    assert_eq!(told.code, Some(2));
+    let output = workspace.regreen(&["journal", "20000101-000000"]);
+    assert_eq!(output.code, Some(2));
     let known = "known runs: [RUN]";
-    assert!(told.stderr.contains(known), "{}", told.stderr);
+    assert!(output.stderr.contains(known), "{}", output.stderr);
 }

@@ -17,7 +17,7 @@ fn tried_twice() -> Workspace {
 }
 
 #[test]
-fn what_an_attempt_printed_is_printed() {
+fn logs_print_the_output_of_an_attempt() {
     let workspace = tried_twice();
     workspace.regreen(&["log", "1.1", "1"]).shows(str![[r#"
 first words
@@ -57,7 +57,7 @@ cat: good: No such file or directory
 }
 
 #[test]
-fn what_is_not_there_is_told_with_what_is() {
+fn a_missing_log_is_reported_with_the_existing_ones() {
     let workspace = tried_twice();
     workspace.regreen(&["log", "1.1", "3"]).shows(str![[r#"
 --- standard error

@@ -50,7 +50,7 @@ fn looking_leaves_every_file_as_it_is() {
 }
 
 #[test]
-fn where_there_was_no_run_looking_makes_nothing() {
+fn inspecting_a_workspace_without_runs_creates_nothing() {
     let workspace = Workspace::in_git(ONE);
     let before = everything(&workspace);
     for look in LOOKS {
@@ -71,7 +71,7 @@ fn set_modes(path: &Path, folders: u32, files: u32) {
 }
 
 #[test]
-fn what_may_only_be_read_can_be_looked_at() {
+fn a_read_only_workspace_can_be_inspected() {
     let workspace = done();
     let own = workspace.path(".regreen");
     set_modes(&own, 0o500, 0o400);
@@ -100,7 +100,7 @@ TASK_COMPLETE
 }
 
 #[test]
-fn what_may_not_be_read_is_told() {
+fn an_unreadable_journal_is_reported() {
     let workspace = done();
     set_modes(&workspace.path(".regreen"), 0o000, 0o000);
     let status = workspace.as_ordinary_user(&["status"]);

@@ -40,7 +40,7 @@ fn before_any_run_the_plan_is_shown_as_a_tree_and_nothing_is_made() {
 }
 
 #[test]
-fn what_all_runs_did_is_counted() {
+fn attempts_of_all_runs_are_counted() {
     let workspace = Workspace::in_git(TREE)
         .agent(
             "1.2:*) echo no >tried; echo TASK_COMPLETE ;;
@@ -296,8 +296,8 @@ fn any_single_task_file_has_a_status() {
     let workspace =
         Workspace::with_tasks("").file("docs/todo.md", "- [ ] Buy milk\n- [ ] Drink it\n");
     let agent = "command:echo TASK_COMPLETE";
-    let told = workspace.regreen(&["run", "docs/todo.md", "--agent", agent]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let output = workspace.regreen(&["run", "docs/todo.md", "--agent", agent]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     workspace
         .regreen(&["status", "docs/todo.md"])
         .shows(str![[r#"

@@ -18,7 +18,7 @@ const STUBBORN: &str = "1.1:1) trap '' TERM
 const GRACE: Duration = Duration::from_secs(1);
 
 #[test]
-fn a_run_stops_with_all_its_children_and_can_go_on() {
+fn a_run_stops_with_all_its_children_and_can_be_resumed() {
     let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n",
     )

@@ -16,12 +16,12 @@ fn done() -> Workspace {
 const DATABASE: &str = ".regreen/regreen.db";
 
 #[test]
-fn a_damaged_journal_is_told_with_the_way_out() {
+fn a_damaged_journal_is_reported_with_the_way_out() {
     let workspace = done();
     let bytes = fs::read(workspace.path(DATABASE)).unwrap();
     fs::write(workspace.path(DATABASE), &bytes[..bytes.len() / 2]).unwrap();
-    let told = workspace.regreen(&["status"]);
-    assert_eq!(told.code, Some(78), "{}", told.stderr);
+    let output = workspace.regreen(&["status"]);
+    assert_eq!(output.code, Some(78), "{}", output.stderr);
     fs::write(workspace.path(DATABASE), "no database ".repeat(500)).unwrap();
     workspace.regreen(&["status"]).shows(str![[r#"
 --- standard error

@@ -84,13 +84,13 @@ fn a_task_that_was_taken_back_is_tried_as_if_for_the_first_time() {
 }
 
 #[test]
-fn what_was_undone_can_be_done_and_undone_again() {
+fn an_undone_task_can_be_done_and_undone_again() {
     let workspace = made();
     workspace.regreen(&["undo", "1.1"]);
     let workspace = workspace.has_run(&[], 0);
     assert_eq!(workspace.text("old"), "one\ntwo\n");
-    let told = workspace.regreen(&["undo", "1.1"]);
-    assert_eq!(told.code, Some(0), "{}", told.stderr);
+    let output = workspace.regreen(&["undo", "1.1"]);
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
     assert_eq!(workspace.text("old"), "one\n");
     assert!(!workspace.has("good") && workspace.has("later"));
 }

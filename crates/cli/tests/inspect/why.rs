@@ -3,7 +3,7 @@ use snapbox::str;
 use regreen_test_support::Workspace;
 
 #[test]
-fn the_story_of_a_task_is_told_in_order() {
+fn the_story_of_a_task_is_in_order() {
     let workspace = Workspace::in_git(
         "- [ ] 1.1 Make it\n  - **Verify**: `seq 3; cat good`\n  - **Commit**: `feat: make it`\n\
          - [ ] 1.2 Comes later\n  - **Verify**: `true`\n- [ ] 1.3 Comes last\n",
@@ -163,7 +163,7 @@ fn reminders_second_looks_and_hooks_are_part_of_it() {
 }
 
 #[test]
-fn attempts_of_older_runs_are_named_by_their_run_and_so_is_what_people_said() {
+fn attempts_and_choices_of_older_runs_are_shown_with_their_run() {
     let workspace = Workspace::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
         .agent("*) date +%N >made; echo TASK_COMPLETE ;;")
         .has_run(&["--max-task-iterations=1"], 1);
@@ -244,7 +244,7 @@ fn a_task_that_an_agent_removed_says_who_did() {
 }
 
 #[test]
-fn fixes_are_told_with_the_task_that_they_repair() {
+fn fixes_are_shown_with_the_task_that_they_fix() {
     let workspace = Workspace::in_git("- [ ] 1.1 Make it\n  - **Verify**: `cat good`\n")
         .agent(
             "1.1:*) echo try >made; echo TASK_COMPLETE ;;
@@ -300,7 +300,7 @@ fn fixes_are_told_with_the_task_that_they_repair() {
 }
 
 #[test]
-fn of_a_task_that_nothing_was_done_about_there_is_nothing_to_tell() {
+fn a_task_without_attempts_has_no_story() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 Make it\n- [ ] 1.2 Again\n");
     workspace.regreen(&["why", "1.2"]).shows(str![[r#"
     TODO  1.2 Again

@@ -78,7 +78,7 @@ const PROGRESS: &str = "## Completed Tasks\n- [x] 1.1.1 Fix: it\n- [x] 1.1 One\n
      ## Fix Task History\n- Task 1.1: 1 fix attempted (1.1.1) - Final: PASS\n";
 
 #[test]
-fn whatever_is_lost_or_doubled_is_complained_about() {
+fn every_loss_or_duplicate_is_reported() {
     assert_eq!(complaints(TASKS, STATE, PROGRESS), [""; 0]);
     let fix = "- [x] 1.1.1 [FIX 1.1] Fix: it\n";
     let line = "- Task 1.1: 1 fix attempted (1.1.1) - Final: PASS\n";

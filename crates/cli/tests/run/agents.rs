@@ -70,7 +70,7 @@ fn auto_is_the_agent_that_is_installed_and_the_run_says_who_works() {
 }
 
 #[test]
-fn what_the_user_says_is_passed_on() {
+fn the_users_arguments_are_passed_on() {
     let workspace = workspace(&format!(
         "echo \"$KEY\" >\"$notes/key\"\ntouch out\n{}",
         says(&[INIT, DONE])
@@ -115,7 +115,7 @@ fn a_refused_login_ends_the_run_at_the_first_sign() {
 }
 
 #[test]
-fn who_finished_and_does_not_exit_counts_as_finished() {
+fn an_agent_that_finished_but_does_not_exit_counts_as_finished() {
     let workspace = workspace(&format!("touch out\n{}sleep 300", says(&[INIT, DONE])));
     let begun = Instant::now();
     let (code, printed) = run(&workspace, &[]);
@@ -124,7 +124,7 @@ fn who_finished_and_does_not_exit_counts_as_finished() {
 }
 
 #[test]
-fn an_exit_without_an_end_is_no_end() {
+fn an_exit_without_a_final_event_is_not_an_end() {
     let text = r#"{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"TASK_COMPLETE"}]}}"#;
     let workspace = workspace(&format!("touch out\n{}exit 0", says(&[INIT, text])));
     let (code, printed) = run(&workspace, &["--max-task-iterations", "1"]);
@@ -146,7 +146,7 @@ fn has_not_passed(workspace: &Workspace, flags: &[&str]) {
 }
 
 #[test]
-fn a_signal_before_an_end_that_is_an_error_is_no_success() {
+fn a_signal_before_an_error_at_the_end_is_not_a_success() {
     let done = DONE.replace("\"is_error\":false", "\"is_error\":true");
     let workspace = workspace(&format!("touch out\n{}", says(&[INIT, &done])));
     has_not_passed(&workspace, &[]);
@@ -179,13 +179,13 @@ fn speaker(workspace: &Workspace) -> String {
 }
 
 #[test]
-fn a_signal_before_a_refusal_is_no_success() {
+fn a_signal_before_a_refusal_is_not_a_success() {
     let workspace = stops_for("refusal");
     has_not_passed(&workspace, &["--agent", &speaker(&workspace)]);
 }
 
 #[test]
-fn a_signal_of_who_was_cancelled_is_no_success() {
+fn a_signal_of_a_cancelled_agent_is_not_a_success() {
     let workspace = stops_for("cancelled");
     has_not_passed(&workspace, &["--agent", &speaker(&workspace)]);
     let workspace = stops_for("end_turn");
@@ -202,7 +202,7 @@ fn a_limit_that_falls_into_the_time_to_exit_cuts_nothing_off() {
 }
 
 #[test]
-fn who_spoke_before_its_time_was_over_has_made_progress() {
+fn an_agent_that_spoke_before_its_timeout_has_made_progress() {
     let text = r#"{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"I look at it."}]}}"#;
     for (said, kind) in [
         (vec![INIT, text], "timeout_with_progress"),
@@ -217,7 +217,7 @@ fn who_spoke_before_its_time_was_over_has_made_progress() {
 }
 
 #[test]
-fn what_a_rule_forbids_is_a_tool_that_fails_and_ends_nothing() {
+fn a_forbidden_tool_call_fails_and_ends_nothing() {
     let denied = r#"{"type":"system","subtype":"permission_denied","tool_name":"Bash","decision_reason_type":"rule","message":"Permission to use Bash with command curl has been denied."}"#;
     let workspace = workspace(&format!("touch out\n{}", says(&[INIT, denied, DONE])));
     for flags in [&["--agent-permissions", "own"][..], &[]] {
@@ -281,7 +281,7 @@ fn limited(resets: &str) -> Workspace {
 }
 
 #[test]
-fn a_limit_is_waited_for_and_then_its_session_goes_on() {
+fn regreen_waits_out_a_limit_and_resumes_the_session() {
     let workspace = limited("$(($(date +%s) + 3))");
     let (code, printed) = run(&workspace, &["--keep-state"]);
     assert_eq!(code, Some(0), "{printed}");
@@ -297,7 +297,7 @@ fn a_limit_is_waited_for_and_then_its_session_goes_on() {
 }
 
 #[test]
-fn a_wait_that_was_killed_goes_on_to_its_end_and_not_from_its_beginning() {
+fn a_wait_that_was_killed_resumes_and_does_not_restart() {
     let workspace = limited("$(($(date +%s) + 8))");
     let begun = Instant::now();
     let mut child = start(&workspace, &["--json"]);
@@ -348,7 +348,7 @@ fn a_session_that_was_killed_is_gone_on_with() {
 }
 
 #[test]
-fn who_only_tries_again_is_ended_and_waited_for() {
+fn an_agent_that_only_retries_is_ended_and_regreen_waits() {
     let retry = r#"{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":529,"error":"overloaded"}"#;
     let workspace = workspace(&format!("{}sleep 300", says(&[INIT, retry, retry, retry])));
     let begun = Instant::now();
@@ -358,7 +358,7 @@ fn who_only_tries_again_is_ended_and_waited_for() {
 }
 
 #[test]
-fn who_only_makes_its_context_smaller_is_ended_and_starts_afresh() {
+fn an_agent_that_only_compacts_its_context_is_ended_and_restarted() {
     let overflow = r#"{"type":"error","sessionID":"ses_1","error":{"name":"ContextOverflowError","data":{"message":"too long"}}}"#;
     let done =
         r#"{"type":"text","sessionID":"ses_2","part":{"messageID":"m","text":"TASK_COMPLETE"}}"#;
@@ -380,7 +380,7 @@ fn who_only_makes_its_context_smaller_is_ended_and_starts_afresh() {
 }
 
 #[test]
-fn who_asks_a_person_is_ended_and_the_question_is_told() {
+fn an_agent_that_asks_a_person_is_ended_and_its_question_is_shown() {
     let asks = r#"{"type":"assistant","message":{"model":"m","content":[{"type":"tool_use","id":"t","name":"AskUserQuestion","input":{"questions":[{"question":"Tabs or blanks?"}]}}]}}"#;
     let workspace = workspace(&format!("{}sleep 300", says(&[INIT, asks])));
     let begun = Instant::now();

@@ -41,7 +41,7 @@ fn shows(ended: &(Option<i32>, String), expected: impl snapbox::IntoData) {
 }
 
 #[test]
-fn stopping_names_the_commands_to_go_on_with_and_asks_again_next_time() {
+fn stopping_names_the_next_commands_and_asks_again_next_time() {
     let workspace = failing();
     let mut run = workspace.on_terminal(&SHELL);
     shows(
@@ -105,7 +105,7 @@ Attempts  1 of 100
 }
 
 #[test]
-fn what_a_person_adds_is_told_to_the_agent() {
+fn a_persons_context_is_in_the_prompt() {
     let workspace = stuck();
     let mut run = run_stuck(&workspace, &[]);
     run.when(ASKED, "c\n")
@@ -214,7 +214,7 @@ fn the_users_editor_is_opened_with_its_arguments() {
 }
 
 #[test]
-fn an_editor_that_fails_is_no_answer() {
+fn a_failing_editor_does_not_answer_the_question() {
     let workspace = failing();
     for (editor, says) in [
         ("false", "false ended with exit status: 1"),
@@ -291,15 +291,15 @@ fn a_fix_is_made_though_the_agent_could_not() {
 }
 
 #[test]
-fn what_a_person_skips_stays_skipped_until_they_take_it_back() {
+fn a_skipped_task_stays_skipped_until_a_person_retries_it() {
     let workspace = failing();
     let mut run = workspace.on_terminal(&SHELL);
     let (code, shown) = run.when(ASKED, "s\n").ends();
     assert_eq!(code, Some(1), "{shown}");
     assert!(shown.contains("\n    PASS  [TIME] 1.2 Work "), "{shown}");
-    let told = workspace.regreen(&[&["run"], &SHELL[..]].concat());
-    assert_eq!(told.code, Some(1));
-    assert!(!told.stdout.contains("] 1.1 Look"), "{}", told.stdout);
+    let output = workspace.regreen(&[&["run"], &SHELL[..]].concat());
+    assert_eq!(output.code, Some(1));
+    assert!(!output.stdout.contains("] 1.1 Look"), "{}", output.stdout);
     let why = workspace.regreen(&["why", "1.1"]).stdout;
     assert!(why.contains("\n    SKIP  your choice\n"), "{why}");
     fs::write(workspace.path("here"), "").unwrap();
@@ -403,7 +403,7 @@ fn without_input_or_a_terminal_no_question_is_asked() {
 }
 
 #[test]
-fn without_a_terminal_the_report_has_the_commands_to_go_on_with() {
+fn without_a_terminal_the_report_has_the_next_commands() {
     let workspace = failing().file("specs/other/tasks.md", "- [ ] 7 Else\n");
     workspace
         .regreen(&["run", "demo", "--agent", "shell", "--recovery-mode"])
@@ -439,8 +439,8 @@ reopened 1.1 and reset its attempts; run `regreen run demo` to try again
 --- exit code 0
 
 "#]]);
-    let told = workspace.regreen(&["run", "demo", "--agent", "shell"]);
-    assert_eq!(told.code, Some(0), "{}", told.stdout);
+    let output = workspace.regreen(&["run", "demo", "--agent", "shell"]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
 }
 
 #[test]

@@ -153,9 +153,9 @@ fn no_change_of_the_plan_makes_a_run_green() {
     for (who, attacked) in ATTACKERS {
         for (what, attack) in ATTACKS {
             let workspace = attacked(attack);
-            let told = run(&workspace);
-            let said = format!("{who}: {what}\n{}{}", told.stdout, told.stderr);
-            assert_eq!(told.code, Some(1), "{said}");
+            let printed = run(&workspace);
+            let said = format!("{who}: {what}\n{}{}", printed.stdout, printed.stderr);
+            assert_eq!(printed.code, Some(1), "{said}");
             assert!(said.contains("Max retries reached for task 1.2"), "{said}");
             let expected = PLAN.replacen("[ ]", "[x]", 1);
             assert_eq!(rows(&workspace.text(TASKS)), rows(&expected), "{said}");
@@ -178,18 +178,18 @@ fn an_agent_cannot_decide_for_the_person() {
         let before = workspace.text(TASKS);
         let mut started = workspace.command(&words);
         let output = started.env("REGREEN_KEEPER", "tree-1:2").output().unwrap();
-        let told = workspace.output(&output);
+        let printed = workspace.output(&output);
         assert_eq!(
-            told.code,
+            printed.code,
             Some(2),
             "{command}: {}{}",
-            told.stdout,
-            told.stderr
+            printed.stdout,
+            printed.stderr
         );
         assert!(
-            told.stderr.contains("decides for a person"),
+            printed.stderr.contains("decides for a person"),
             "{}",
-            told.stderr
+            printed.stderr
         );
         assert_eq!(workspace.text(TASKS), before);
         assert!(!workspace.has(".regreen"), "{command}");
@@ -203,8 +203,14 @@ fn nothing_that_a_run_starts_can_decide_for_the_person() {
     for (who, attacked) in ATTACKERS {
         let choose = format!("{} done 1.2 >>said 2>&1; true", regreen.display());
         let workspace = attacked(&choose);
-        let told = run(&workspace);
-        assert_eq!(told.code, Some(1), "{who}: {}{}", told.stdout, told.stderr);
+        let printed = run(&workspace);
+        assert_eq!(
+            printed.code,
+            Some(1),
+            "{who}: {}{}",
+            printed.stdout,
+            printed.stderr
+        );
         let said = workspace.text("said");
         assert!(said.contains("decides for a person"), "{who}: {said}");
         assert!(workspace.text(TASKS).contains("- [ ] 1.2"), "{who}");
@@ -237,7 +243,7 @@ fn a_person_can_accept_what_was_reverted() {
 }
 
 #[test]
-fn what_cannot_be_merged_is_not_accepted() {
+fn changes_that_cannot_be_merged_are_not_accepted() {
     let workspace = by_check(r"sed -i 's/\[ \] 1.2/[ ]* 1.2/' $tasks");
     run(&workspace).exits(1);
     let edited = workspace.text(TASKS).replace("1.2 Second", "1.2 Another");

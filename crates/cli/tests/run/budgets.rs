@@ -33,7 +33,7 @@ fn says_twice(printed: &str, text: &str) {
 }
 
 #[test]
-fn a_run_ends_before_the_attempt_that_there_is_no_money_for() {
+fn a_run_ends_before_an_attempt_that_its_budget_cannot_pay_for() {
     let workspace = claude(&format!("touch out more\n{}", says(&[INIT, DONE])));
     let (code, printed) = run(&workspace, &["--max-cost", "0.5"]);
     assert_eq!(code, Some(1), "{printed}");
@@ -86,9 +86,12 @@ fn message(id: &str, input: u64, output: u64) -> String {
 }
 
 #[test]
-fn who_never_comes_to_its_end_has_spent_what_it_told() {
-    let told = [message("m-1", 7, 1), message("m-1", 1_000_000, 20)];
-    let workspace = claude(&format!("{}sleep 300", says(&[INIT, &told[0], &told[1]])));
+fn an_agent_without_a_final_report_has_spent_what_it_reported_so_far() {
+    let output = [message("m-1", 7, 1), message("m-1", 1_000_000, 20)];
+    let workspace = claude(&format!(
+        "{}sleep 300",
+        says(&[INIT, &output[0], &output[1]])
+    ));
     let (code, printed) = run(&workspace, &["--max-tokens", "10", "--timeout", "3s"]);
     assert_eq!(code, Some(1), "{printed}");
     says_once(&printed, "ERROR: Token budget (10) used up: 1000020 spent.");
@@ -96,9 +99,9 @@ fn who_never_comes_to_its_end_has_spent_what_it_told() {
 }
 
 #[test]
-fn what_was_told_on_the_way_is_not_counted_twice() {
-    let told = [message("m-1", 300, 10), message("m-2", 400, 1)];
-    let works = says(&[INIT, &told[0], &told[1], DONE]);
+fn usage_reported_along_the_way_is_not_counted_twice() {
+    let output = [message("m-1", 300, 10), message("m-2", 400, 1)];
+    let works = says(&[INIT, &output[0], &output[1], DONE]);
     let workspace = claude(&format!("touch out more\n{works}"));
     let (code, printed) = run(&workspace, &[]);
     assert_eq!(code, Some(0), "{printed}");
@@ -122,7 +125,7 @@ fn killed_at(workspace: &Workspace, flags: &[&str], file: &str) {
 }
 
 #[test]
-fn what_was_spent_before_a_kill_is_spent() {
+fn the_amount_spent_before_a_kill_counts() {
     // It has said what it cost, and does not exit.
     let workspace = claude(&format!("{}sleep 300", says(&[INIT, DONE])));
     killed_at(&workspace, &["--max-cost", "0.5"], "1.usage");
@@ -133,7 +136,7 @@ fn what_was_spent_before_a_kill_is_spent() {
 }
 
 #[test]
-fn a_budget_that_is_raised_after_a_kill_goes_on_from_what_was_spent() {
+fn a_budget_raised_after_a_kill_continues_from_the_amount_spent() {
     let workspace = claude(&format!(
         "case $(wc -l <\"$notes/calls\") in\n*1) {}sleep 300 ;;\n*) touch out more\n{} ;;\nesac",
         says(&[INIT, DONE]),
@@ -159,7 +162,7 @@ fn codex_turn(thread: &str, text: &str, input: u64, output: u64) -> String {
 }
 
 #[test]
-fn a_session_of_codex_that_goes_on_is_counted_once() {
+fn a_resumed_codex_session_is_counted_once() {
     // It forgets the signal, is reminded in its session, and tells its whole past again.
     let workspace = Workspace::with_tasks(TWO).program("codex",
         &format!(
@@ -180,7 +183,7 @@ fn a_session_of_codex_that_goes_on_is_counted_once() {
 }
 
 #[test]
-fn an_agent_that_does_not_say_what_it_costs_is_told_of_once() {
+fn an_agent_that_reports_no_cost_gets_one_notice() {
     let turn = codex_turn("t-1", "TASK_COMPLETE", 40, 4);
     let workspace = Workspace::with_tasks(TWO).program("codex", &format!("touch out more\n{turn}"));
     let (code, printed) = run(&workspace, &["--agent", "codex", "--max-cost", "1"]);
@@ -208,7 +211,7 @@ fn an_attempt_ends_with_the_time_of_the_run_and_has_not_failed() {
 }
 
 #[test]
-fn what_is_no_budget_is_refused_with_the_way_out() {
+fn an_invalid_budget_is_refused_with_a_hint() {
     let workspace = Workspace::with_tasks(TWO);
     for (flag, value, why) in [
         ("--max-cost", "0", "`0` is too small"),

@@ -124,7 +124,7 @@ A	whole
 }
 
 #[test]
-fn what_is_staged_stays_staged() {
+fn staged_changes_stay_staged() {
     let workspace = Workspace::in_git(TWO).file("mine", "one\n").agent(WORKER);
     workspace.git(&["add", "mine"]);
     assert_eq!(workspace.run(&[]).code, Some(0));
@@ -237,8 +237,8 @@ fn a_hook_that_always_refuses_is_never_bypassed() {
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
     fs::write(&hook, "#!/bin/sh\necho 'never on a Monday'\nexit 1\n").unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
-    let told = workspace.run(&["--max-task-iterations=2"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--max-task-iterations=2"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 2; verify green; commit refused: never on a Monday; failed: never on a Monday
 1.1 attempt 2 of 2; verify green; commit refused: never on a Monday; failed: never on a Monday
 ended: limit, 0 of 2 done, 2 of 100 attempts
@@ -451,14 +451,14 @@ A	whole
 fn nothing_runs_if_what_is_the_users_cannot_be_kept_in_mind() {
     let workspace = Workspace::in_git(TWO).agent(WORKER);
     let workspace = workspace.file(".regreen/runs", "no folder");
-    let told = workspace.run(&[]);
-    assert_eq!(told.code, Some(78), "{}", told.stderr);
-    assert!(told.stderr.contains("dirty-before"), "{}", told.stderr);
+    let output = workspace.run(&[]);
+    assert_eq!(output.code, Some(78), "{}", output.stderr);
+    assert!(output.stderr.contains("dirty-before"), "{}", output.stderr);
     assert!(!workspace.has_note("1.1-1.prompt"));
 }
 
 #[test]
-fn what_a_user_made_of_an_attempts_file_between_two_runs_is_the_users() {
+fn a_file_that_the_user_edits_between_two_runs_is_the_users() {
     let workspace = Workspace::in_git(TWO).agent(
         "1.1:*) echo a >a; echo TASK_COMPLETE ;;
          1.2:*) echo early >early; echo early >both; echo TASK_COMPLETE ;;",
@@ -466,8 +466,8 @@ fn what_a_user_made_of_an_attempts_file_between_two_runs_is_the_users() {
     assert_eq!(workspace.run(&["--max-task-iterations=1"]).code, Some(1));
     fs::write(workspace.path("both"), "words of the user\n").unwrap();
     let workspace = workspace.agent("1.2:*) echo b >b; echo TASK_COMPLETE ;;");
-    let told = workspace.run(&[]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let output = workspace.run(&[]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     assert_eq!(
         workspace.git(&["status", "--porcelain", "both"]),
         "?? both\n"
@@ -544,10 +544,10 @@ fn locks_that_a_killed_git_left_are_moved_aside_for_the_commit() {
     ] {
         let workspace = Workspace::in_git(TWO).agent(WORKER);
         lock(&workspace, name, OLD);
-        let told = workspace.run_as_text(&[]);
-        assert_eq!(told.code, Some(0), "{name}: {}", told.stdout);
+        let output = workspace.run_as_text(&[]);
+        assert_eq!(output.code, Some(0), "{name}: {}", output.stdout);
         let said = format!("moved {name}, left behind by a killed git, to .regreen/removed/");
-        assert!(told.stdout.contains(&said), "{}", told.stdout);
+        assert!(output.stdout.contains(&said), "{}", output.stdout);
         assert!(!workspace.path(name).exists());
         let status = workspace.git(&["status", "--porcelain", "--", "a", "b"]);
         assert_eq!(status, "", "{name}");
@@ -556,12 +556,16 @@ fn locks_that_a_killed_git_left_are_moved_aside_for_the_commit() {
 
 /// Its owner may be in another container: only the user can know.
 #[test]
-fn a_recent_lock_stays_and_the_way_out_is_said() {
+fn a_recent_lock_stays_and_the_message_names_the_way_out() {
     let workspace = Workspace::in_git(TWO).agent(WORKER);
     lock(&workspace, ".git/HEAD.lock", Duration::ZERO);
-    let told = workspace.run_as_text(&[]);
-    assert_eq!(told.code, Some(78), "{}", told.stdout);
-    assert!(told.stdout.contains("delete it: rm "), "{}", told.stdout);
+    let output = workspace.run_as_text(&[]);
+    assert_eq!(output.code, Some(78), "{}", output.stdout);
+    assert!(
+        output.stdout.contains("delete it: rm "),
+        "{}",
+        output.stdout
+    );
     assert!(workspace.path(".git/HEAD.lock").exists());
 }
 
@@ -575,8 +579,8 @@ fn a_lock_that_is_younger_than_our_own_killed_commit_is_ours() {
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(workspace.run_as_text(&[]).code, None);
     assert!(workspace.path(".git/HEAD.lock").exists());
-    let told = workspace.run_as_text(&[]);
-    assert_eq!(told.code, Some(0), "{}", told.stdout);
+    let output = workspace.run_as_text(&[]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
     let subjects = workspace.git(&["log", "--format=%s"]);
     assert_eq!(subjects, "feat: second\nfeat: first\nbefore\n");
 }

@@ -46,8 +46,8 @@ ERROR: Max retries reached for task 1.1 after 1 attempt
 #[test]
 fn an_agent_that_is_not_there_stops_the_run_at_once() {
     let workspace = Workspace::with_tasks(TWO);
-    let told = workspace.regreen(&["run", "--agent", "command:no-such-agent --fast"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.regreen(&["run", "--agent", "command:no-such-agent --fast"]);
+    output.and_spec(&workspace).shows(str![[r#"
 --- standard error
   × the agent's program `no-such-agent` is not installed or not in PATH; `regreen agents` lists
   │ the agents that are, and `--agent` chooses one
@@ -99,9 +99,9 @@ fn stopped_by(signal: &str) -> (Workspace, regreen_test_support::Output) {
     let workspace = Workspace::with_tasks(TWO).agent(STUBBORN);
     let run = workspace.start(&[], "working");
     run.signal(signal);
-    let told = run.wait();
+    let output = run.wait();
     assert_all_gone(&workspace);
-    (workspace, told)
+    (workspace, output)
 }
 
 fn assert_all_gone(workspace: &Workspace) {
@@ -117,9 +117,9 @@ fn is_zombie(pid: u32) -> bool {
 }
 
 #[test]
-fn ctrl_c_saves_everything_ends_all_children_and_the_next_run_goes_on() {
-    let (workspace, told) = stopped_by("INT");
-    told.and_spec(&workspace).shows(str![[r#"
+fn ctrl_c_saves_everything_ends_all_children_and_the_next_run_resumes() {
+    let (workspace, output) = stopped_by("INT");
+    output.and_spec(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5
 stop: interrupt
 1.1 interrupted; signal 9
@@ -165,18 +165,18 @@ fn a_second_signal_ends_the_run_at_once() {
     run.signal("INT");
     wait_until(|| workspace.has_note("asked"));
     run.signal("INT");
-    let told = run.wait();
+    let output = run.wait();
     // As the shell would have it: ended by the signal, unless all was over already.
-    assert!(matches!(told.code, None | Some(130)), "{:?}", told.code);
+    assert!(matches!(output.code, None | Some(130)), "{:?}", output.code);
     assert_all_gone(&workspace);
-    let told = workspace.run(&[]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let output = workspace.run(&[]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
 }
 
 #[test]
-fn a_system_that_shuts_down_is_heard() {
-    let (workspace, told) = stopped_by("TERM");
-    told.and_spec(&workspace).shows(str![[r#"
+fn a_shutdown_of_the_system_stops_the_run() {
+    let (workspace, output) = stopped_by("TERM");
+    output.and_spec(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5
 stop: terminate
 1.1 interrupted; signal 9
@@ -191,8 +191,8 @@ ended: stopped, 0 of 2 done, 0 of 100 attempts
 
 #[test]
 fn a_terminal_that_goes_away_means_the_same() {
-    let (workspace, told) = stopped_by("HUP");
-    told.and_spec(&workspace).shows(str![[r#"
+    let (workspace, output) = stopped_by("HUP");
+    output.and_spec(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5
 stop: terminate
 1.1 interrupted; signal 9
@@ -206,7 +206,7 @@ ended: stopped, 0 of 2 done, 0 of 100 attempts
 }
 
 #[test]
-fn a_run_that_was_stopped_while_it_verified_verifies_when_it_goes_on() {
+fn a_run_stopped_during_verify_verifies_when_resumed() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 First\n  - **Verify**: `touch \"$NOTES/verifying\"; test -f ready || sleep 300`\n")
         .agent("*) touch out; echo TASK_COMPLETE ;;");
     let notes = workspace.agent_flag();
@@ -252,7 +252,8 @@ fn a_run_resumes_with_another_agent_only_if_asked_to() {
         assert!(said.contains(part), "{said}");
     }
     // An interrupted change may be a person's, and regreen says so.
-    let told = workspace.run(&[]);
-    told.exits(0)
+    let output = workspace.run(&[]);
+    output
+        .exits(0)
         .mentions("attempt 1 of task 1.1 was interrupted, so everything");
 }

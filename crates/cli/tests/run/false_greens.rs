@@ -8,9 +8,9 @@ use regreen_test_support::Workspace;
 fn judged(verify: &str) -> (Option<i32>, bool) {
     let tasks = format!("- [ ] 1.1 Write it\n  - **Verify**: {verify}\n");
     let workspace = Workspace::with_tasks(&tasks).agent("*) echo it >>out; echo TASK_COMPLETE ;;");
-    let told = workspace.run_as_text(&["--json", "--max-task-iterations=1"]);
-    let marked = told.stdout.contains("expectation_not_checked");
-    (told.code, marked)
+    let output = workspace.run_as_text(&["--json", "--max-task-iterations=1"]);
+    let marked = output.stdout.contains("expectation_not_checked");
+    (output.code, marked)
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_failure_is_never_turned_into_a_pass() {
 }
 
 #[test]
-fn what_passes_still_passes() {
+fn expectations_that_hold_still_pass() {
     for verify in [
         "`echo 4.2.0` shows 4.2.0",
         "`printf 'a\\nb\\n'` shows 2 files",
@@ -90,7 +90,7 @@ fn a_check_that_the_agent_makes_impossible_is_red() {
             .agent(&format!("*) {deed}; echo it >>out; echo TASK_COMPLETE ;;"));
         let script = workspace.path("judge.sh");
         std::fs::set_permissions(script, PermissionsExt::from_mode(0o755)).unwrap();
-        let told = workspace.run_as_text(&["--max-task-iterations=1"]);
-        assert_eq!(told.code, Some(1), "{verify}, {deed}: {}", told.stdout);
+        let output = workspace.run_as_text(&["--max-task-iterations=1"]);
+        assert_eq!(output.code, Some(1), "{verify}, {deed}: {}", output.stdout);
     }
 }

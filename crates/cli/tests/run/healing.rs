@@ -25,8 +25,9 @@ fn a_fix_is_written_done_and_the_task_tried_again() {
          1.3.1:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;"
     ));
-    let told = workspace.run_as_text(&["--recovery-mode", "--keep-state"]);
-    told.and(&workspace, &[TASKS, PROGRESS, STATE])
+    let output = workspace.run_as_text(&["--recovery-mode", "--keep-state"]);
+    output
+        .and(&workspace, &[TASKS, PROGRESS, STATE])
         .shows(str![[r#"
    START  demo · 2 tasks · command:sh [AGENT]/agent.sh · recovery on
     FAIL  [TIME] 1.3 Add failure parser                         attempt 1/5
@@ -127,8 +128,8 @@ fn a_fix_that_fails_gets_a_fix_of_its_own() {
          1.3.1:2) touch fixed; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;"
     ));
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.3 attempt 1 of 5; failed (missing_file): File not found: src/parser.ts; inserted 1.3.1
 1.3.1 attempt 1 of 5; failed (runtime_exception): no such folder; inserted 1.3.1.1
 1.3.1.1 attempt 1 of 5; verify red; done
@@ -177,9 +178,9 @@ fn after_three_fixes_it_is_enough() {
         "1.3:*) {FAILED} ;;
          *) echo TASK_COMPLETE ;;"
     ));
-    let told = workspace.run_as_text(&["--recovery-mode"]);
+    let output = workspace.run_as_text(&["--recovery-mode"]);
     assert!(workspace.text(STATE).contains("\"recoveryMode\": true"));
-    told.shows(str![[r#"
+    output.shows(str![[r#"
    START  demo · command:sh [AGENT]/agent.sh · recovery on
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     FAIL  [TIME] 1.3 Add failure parser                         attempt 1/5
@@ -236,7 +237,7 @@ Fix attempts: 1.3.1, 1.3.2, 1.3.3
 }
 
 #[test]
-fn a_repeated_error_is_told_to_the_next_fix() {
+fn the_next_fix_names_a_repeated_error() {
     let workspace = Workspace::with_tasks(PARSER).agent(&format!(
         "1.3:3) touch fixed; echo TASK_COMPLETE ;;
          1.3:*) {FAILED} ;;
@@ -255,13 +256,14 @@ fn a_repeated_error_is_told_to_the_next_fix() {
 #[test]
 fn fixes_of_fixes_end_at_their_depth() {
     let workspace = Workspace::with_tasks(PARSER).agent(&format!("*) {FAILED} ;;"));
-    let told = workspace.run(&["--recovery-mode"]);
-    assert_eq!(told.code, Some(1));
+    let output = workspace.run(&["--recovery-mode"]);
+    assert_eq!(output.code, Some(1));
     assert!(
-        told.message
+        output
+            .message
             .contains("ERROR: Max fix depth (3) reached at task 1.3.1.1.1\n"),
         "{}",
-        told.message
+        output.message
     );
     snapbox::assert_data_eq!(
         workspace.text(PROGRESS),
@@ -287,19 +289,21 @@ fn recovery_stays_on_until_it_is_turned_off() {
             .code,
         Some(1)
     );
-    let told = workspace.run(&[]);
+    let output = workspace.run(&[]);
     assert!(
-        told.message
+        output
+            .message
             .contains("ERROR: Max fix attempts (1) reached for task 1.3\nFix attempts: 1.3.1\n"),
         "{}",
-        told.message
+        output.message
     );
-    let told = workspace.run(&["--no-recovery-mode", "--max-task-iterations=2"]);
+    let output = workspace.run(&["--no-recovery-mode", "--max-task-iterations=2"]);
     assert!(
-        told.message
+        output
+            .message
             .contains("ERROR: Max retries reached for task 1.3 after 2 attempts\n"),
         "{}",
-        told.message
+        output.message
     );
 }
 
@@ -308,11 +312,11 @@ fn the_shell_agent_cannot_repair_so_a_person_decides() {
     let workspace = Workspace::with_tasks(
         "- [ ] 1.1 Fails\n  - **Do**: `false`\n- [ ] 1.2 Works\n  - **Do**: `touch x`\n",
     );
-    let told = workspace.regreen(&["run", "--agent", "shell", "--recovery-mode"]);
-    assert_eq!(told.code, Some(3));
-    let told = workspace.regreen(&["run", "--agent", "shell", "--recovery-mode", "--keep-going"]);
-    assert_eq!(told.code, Some(3));
-    told.shows(str![[r#"
+    let output = workspace.regreen(&["run", "--agent", "shell", "--recovery-mode"]);
+    assert_eq!(output.code, Some(3));
+    let output = workspace.regreen(&["run", "--agent", "shell", "--recovery-mode", "--keep-going"]);
+    assert_eq!(output.code, Some(3));
+    output.shows(str![[r#"
   RESUME  demo · 2 tasks · shell · recovery on
      ASK  1.1 Fails
           the shell agent runs commands and cannot fix them
@@ -345,8 +349,8 @@ fn a_task_that_is_too_big_is_split_on_request() {
            1.3:2) touch fixed; echo TASK_COMPLETE ;;
            *) echo TASK_COMPLETE ;;"#,
     );
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.3 attempt 1 of 5; inserted 1.3.1, 1.3.2
 1.3.1 attempt 1 of 5; verify green; done
 1.3.2 attempt 1 of 5; verify green; done

@@ -19,9 +19,9 @@ fn failing_once(tasks: impl AsRef<str>, id: &str) -> Workspace {
 /// What became of the plan after all of it was healed.
 #[track_caller]
 fn healed(workspace: &Workspace, flags: &[&str]) -> String {
-    let told = workspace.run(&[&["--recovery-mode"], flags].concat());
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    told.mentions("ended: all_green");
+    let output = workspace.run(&[&["--recovery-mode"], flags].concat());
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
+    output.mentions("ended: all_green");
     workspace.plan_changes()
 }
 
@@ -208,8 +208,8 @@ fn a_group_whose_own_verify_is_red() {
         "1.3:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;",
     );
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify unverified; done, unverified
 1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f fixed` ended with exit code 1; inserted 1.3
 1.3 attempt 1 of 5; verify green; done
@@ -246,10 +246,10 @@ x   - [x] 2.2 Write the printer
 fn a_group_that_nothing_heals() {
     let workspace = Workspace::with_tasks(KIRO)
         .agent("*) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;");
-    let told = workspace.run(&["--recovery-mode"]);
-    assert_eq!(told.code, Some(1));
+    let output = workspace.run(&["--recovery-mode"]);
+    assert_eq!(output.code, Some(1));
     assert_eq!(
-        told.message,
+        output.message,
         "ERROR: Max fix attempts (3) reached for task 1\nFix attempts: 1.3, 1.4, 1.5\n"
     );
     snapbox::assert_data_eq!(
@@ -343,8 +343,8 @@ x - [x] 1.1 Needed
 #[test]
 fn a_plain_list_without_ids() {
     let workspace = failing_once("# To do\n\n- [x] Read\n- [ ] Parse\n- [ ] Print\n", "2");
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 2 attempt 1 of 5; failed (runtime_exception): boom; inserted 2.1
 2.1 attempt 1 of 5; verify unverified; done, unverified
 2 attempt 2 of 5; verify unverified; done, unverified
@@ -375,8 +375,8 @@ fn two_fixes_on_a_plain_list_of_one_task() {
          1:2) {FAILED} ;;
          *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
     ));
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1 attempt 1 of 5; failed (runtime_exception): boom; inserted 1.1
 1.1 attempt 1 of 5; verify unverified; done, unverified
 1 attempt 2 of 5; failed (runtime_exception): boom; inserted 1.2
@@ -551,8 +551,8 @@ fn two_tasks_of_one_id_have_their_own_fixes() {
          1.1.2:1) touch two; echo TASK_COMPLETE ;;
          *) echo TASK_COMPLETE ;;",
     );
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f one` ended with exit code 1; inserted 1.1.1
 1.1.1 attempt 1 of 5; verify green; done
 1.1 verify green; done
@@ -646,8 +646,8 @@ fn a_checkpoint_that_is_red_is_healed_and_checked_again() {
          V2.1:1) touch fixed; echo TASK_COMPLETE ;;
          *) echo VERIFICATION_PASS ;;",
     );
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 V2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f fixed` ended with exit code 1; inserted V2.1
 V2.1 attempt 1 of 5; verify green; done
 V2 attempt 2 of 5; verify green; done
@@ -680,8 +680,8 @@ fn a_task_file_of_any_name() {
              *) echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >other; echo TASK_COMPLETE ;;"
         ));
     let agent = workspace.agent_flag();
-    let told = workspace.regreen(&["run", "TODO.md", "--agent", &agent, "--recovery-mode"]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let output = workspace.regreen(&["run", "TODO.md", "--agent", &agent, "--recovery-mode"]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     assert!(!workspace.has(PROGRESS) && !workspace.has(STATE));
     snapbox::assert_data_eq!(
         workspace.text("TODO.md"),

@@ -31,7 +31,7 @@ const KEEP: &str =
 #[test]
 fn a_fix_is_generated_byte_for_byte_as_described() {
     let workspace = Workspace::with_tasks(GENERATION);
-    let told = workspace.regreen(&[
+    let output = workspace.regreen(&[
         "tasks",
         "insert-fix",
         TASKS,
@@ -40,8 +40,8 @@ fn a_fix_is_generated_byte_for_byte_as_described() {
         "--attempted=Checked alternate paths",
         "--error-type=missing file",
     ]);
-    assert_eq!(told.code, Some(0));
-    let generated = told.stdout.strip_prefix(GENERATION).unwrap();
+    assert_eq!(output.code, Some(0));
+    let generated = output.stdout.strip_prefix(GENERATION).unwrap();
     assert_eq!(
         generated,
         r#"
@@ -67,8 +67,8 @@ fn the_generation_example_is_healed() {
          *) echo TASK_COMPLETE ;;",
         failed("File not found: src/parser.ts", "Checked alternate paths")
     ));
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.3 attempt 1 of 5; contradiction: manual intervention; failed (missing_file): File not found: src/parser.ts; inserted 1.3.1
 1.3.1 attempt 1 of 5; verify green; done
 1.3 attempt 2 of 5; verify green; done
@@ -187,8 +187,8 @@ fn after_its_fix_a_task_is_tried_again_and_the_next_one_follows() {
          *) echo TASK_COMPLETE ;;",
         failed("syntax error in parser.ts", "none")
     ));
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): syntax error in parser.ts; inserted 1.3.1
 1.3.1 attempt 1 of 5; verify green; done
 1.3 attempt 2 of 5; verify green; done
@@ -258,8 +258,8 @@ fn a_fix_of_a_fix_is_done_then_the_fix_then_the_task() {
         failed("syntax error in parser.ts", "none"),
         failed("the library is missing", "none"),
     ));
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): syntax error in parser.ts; inserted 1.3.1
 1.3.1 attempt 1 of 5; contradiction: manual intervention; failed (incomplete_work): the library is missing; inserted 1.3.1.1
 1.3.1.1 attempt 1 of 5; verify red; done
@@ -370,7 +370,7 @@ x - [x] 1.4 Next task
 
 // AC-2.3, AC-5.2, FR-10
 #[test]
-fn what_was_tried_is_noted_above_the_learnings() {
+fn attempted_fixes_are_noted_above_the_learnings() {
     let workspace = Workspace::with_tasks(
         "- [x] 1.1 Task A
 - [ ] 1.2 Task B
@@ -443,8 +443,8 @@ fn at_the_limit_the_progress_file_says_that_it_failed() {
         failed("b", "none"),
         failed("c", "none"),
     ));
-    let told = workspace.run(&["--recovery-mode"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): a; inserted 1.3.1
 1.3.1 attempt 1 of 5; verify green; done
 1.3 attempt 2 of 5; contradiction: manual intervention; failed (runtime_exception): b; inserted 1.3.2
@@ -542,8 +542,8 @@ fn a_state_with_two_fixes_is_taken_up_and_the_third_fix_is_numbered_three() {
              *) echo TASK_COMPLETE ;;",
             failed("Syntax error in parser.ts line 42", "none"),
         ));
-    let told = workspace.run(&["--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): Syntax error in parser.ts line 42; inserted 1.3.3
 1.3.3 attempt 1 of 5; verify green; done
 1.3 attempt 2 of 5; verify green; done
@@ -582,10 +582,10 @@ fn fixes_that_only_the_state_knows_count_for_the_limit() {
              *) echo TASK_COMPLETE ;;",
             failed("boom", "none"),
         ));
-    let told = workspace.run(&[]);
-    assert_eq!(told.code, Some(1));
+    let output = workspace.run(&[]);
+    assert_eq!(output.code, Some(1));
     assert_eq!(
-        told.message,
+        output.message,
         "ERROR: Max fix attempts (3) reached for task 1.3\nFix attempts: 1.3.1, 1.3.2, 1.3.3\n"
     );
     snapbox::assert_data_eq!(
@@ -610,8 +610,8 @@ fn fixes_that_only_the_state_knows_count_for_the_limit() {
 fn the_limit_of_the_run_ends_healing_too() {
     let workspace =
         Workspace::with_tasks(SEQUENCE).agent(&format!("*) {} ;;", failed("boom", "none")));
-    let told = workspace.run(&["--recovery-mode", "--max-global-iterations=3"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--max-global-iterations=3"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1
 1.3.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1.1
 1.3.1.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1.1.1
@@ -644,10 +644,10 @@ fn an_original_and_all_its_fixes_have_ten_fixes_between_them() {
          *) echo TASK_COMPLETE ;;",
         failed("boom", "none"),
     ));
-    let told = workspace.run(&["--recovery-mode"]);
-    assert_eq!(told.code, Some(1));
+    let output = workspace.run(&["--recovery-mode"]);
+    assert_eq!(output.code, Some(1));
     assert_eq!(
-        told.message,
+        output.message,
         "ERROR: Max fix attempts (10) reached for task 1.3 and its fixes\n"
     );
     assert_eq!(workspace.text(TASKS).matches("[FIX ").count(), 10);
@@ -674,10 +674,10 @@ fn the_attempts_of_a_task_are_limited_though_it_is_healed() {
          *) echo TASK_COMPLETE ;;",
         failed("boom", "none"),
     ));
-    let told = workspace.run(&["--recovery-mode", "--max-task-iterations=2"]);
-    assert_eq!(told.code, Some(1));
+    let output = workspace.run(&["--recovery-mode", "--max-task-iterations=2"]);
+    assert_eq!(output.code, Some(1));
     assert_eq!(
-        told.message,
+        output.message,
         "ERROR: Max retries reached for task 1.3 after 2 attempts\n"
     );
     assert!(
@@ -692,9 +692,9 @@ fn the_attempts_of_a_task_are_limited_though_it_is_healed() {
 fn without_recovery_a_failed_task_is_tried_five_times_and_nothing_is_written() {
     let workspace =
         Workspace::with_tasks(SEQUENCE).agent(&format!("*) {} ;;", failed("boom", "none")));
-    let told = workspace.run(&[]);
+    let output = workspace.run(&[]);
     assert_eq!(workspace.text(TASKS), SEQUENCE);
-    told.and(&workspace, &[PROGRESS, STATE]).shows(str![[r#"
+    output.and(&workspace, &[PROGRESS, STATE]).shows(str![[r#"
 1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom
 1.3 attempt 2 of 5; contradiction: manual intervention; failed (runtime_exception): boom
 1.3 attempt 3 of 5; contradiction: manual intervention; failed (runtime_exception): boom

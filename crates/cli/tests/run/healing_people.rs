@@ -48,14 +48,14 @@ fn edit(workspace: &Workspace, from: &str, to: &str) {
 }
 
 #[test]
-fn a_chain_that_was_stopped_goes_on_where_it_was() {
+fn a_chain_that_was_stopped_resumes_where_it_was() {
     let workspace = waits_in("1.2.1.1");
     let run = workspace.start(&["--recovery-mode", "--keep-state"], "waiting");
     run.signal("INT");
     assert_eq!(run.wait().code, Some(130));
     let_go(&workspace);
-    let told = workspace.run(&["--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 resumed
 1.2.1.1 attempt 1 of 5 (interrupted); verify green; done
 1.2.1 attempt 2 of 5; verify green; done
@@ -84,14 +84,14 @@ x - [x] 1.3 Print
 }
 
 #[test]
-fn a_chain_that_was_killed_goes_on_where_it_was() {
+fn a_chain_that_was_killed_resumes_where_it_was() {
     let workspace = waits_in("1.2.1.1");
     let run = workspace.start(&["--recovery-mode"], "waiting");
     run.signal("KILL");
     run.wait();
     let_go(&workspace);
-    let told = workspace.run(&[]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let output = workspace.run(&[]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     assert_eq!(
         workspace.note("order"),
         "1.2.1.1\n1.2.1.1\n1.2.1\n1.2\n1.3\n"
@@ -165,9 +165,9 @@ fn a_new_run_after_a_limit_tries_the_original_first_and_refunds_nothing() {
     let workspace = never_healed(PLAN);
     workspace.run(&["--recovery-mode", "--max-fix-tasks=1"]);
     assert_eq!(workspace.note("order"), "1.2\n1.2.1\n1.2\n");
-    let told = workspace.run(&[]);
+    let output = workspace.run(&[]);
     assert_eq!(workspace.note("order"), "1.2\n1.2.1\n1.2\n1.2\n");
-    told.and_spec(&workspace).shows(str![[r#"
+    output.and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; failed (runtime_exception): boom
 ended: limit, 1 of 3 done, 1 of 1 fixes, 1 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.2
@@ -196,8 +196,8 @@ fn an_open_fix_waits_for_its_original_in_a_new_run_after_a_limit() {
     // Too deep: 1.2.1.1.1 and all above it stay open.
     assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(1));
     let_go(&workspace);
-    let told = workspace.run(&[]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&[]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; verify green; superseded 1.2.1, 1.2.1.1, 1.2.1.1.1; done
 1.3 attempt 1 of 5; verify green; done
 ended: all_green, 3 of 3 done, 3 of 3 fixes, 2 of 100 attempts
@@ -227,9 +227,9 @@ x - [x] 1.3 Print
 fn a_higher_limit_allows_the_next_fix() {
     let workspace = never_healed(PLAN);
     workspace.run(&["--recovery-mode", "--max-fix-tasks=1"]);
-    let told = workspace.run(&["--max-fix-tasks=2"]);
+    let output = workspace.run(&["--max-fix-tasks=2"]);
     assert_eq!(
-        told.message,
+        output.message,
         "ERROR: Max fix attempts (2) reached for task 1.2\nFix attempts: 1.2.1, 1.2.2\n"
     );
     assert_eq!(
@@ -248,9 +248,9 @@ fn retry_gives_a_task_its_budget_back() {
     let workspace = never_healed(PLAN);
     workspace.run(&["--recovery-mode", "--max-fix-tasks=1"]);
     assert_eq!(workspace.regreen(&["retry", "1.2"]).code, Some(0));
-    let told = workspace.run(&[]);
+    let output = workspace.run(&[]);
     assert_eq!(
-        told.message,
+        output.message,
         "ERROR: Max fix attempts (1) reached for task 1.2\nFix attempts: 1.2.1, 1.2.2\n"
     );
     assert_eq!(
@@ -267,9 +267,9 @@ fn a_fix_row_that_a_person_deletes_is_not_refunded() {
     let (before, rest) = text.split_once("- [x] 1.2.1").unwrap();
     let (_, after) = rest.split_once("- [ ] 1.3").unwrap();
     fs::write(workspace.path(TASKS), format!("{before}- [ ] 1.3{after}")).unwrap();
-    let told = workspace.run(&[]);
+    let output = workspace.run(&[]);
     assert_eq!(
-        told.message,
+        output.message,
         "ERROR: Max fix attempts (1) reached for task 1.2\nFix attempts: 1.2.1\n"
     );
     assert_eq!(workspace.text(TASKS), PLAN);
@@ -288,8 +288,8 @@ fn a_fix_that_a_person_ticks_is_done() {
     let_go(&workspace);
     edit(&workspace, "- [ ] 1.2.1.1", "- [x] 1.2.1.1");
     fs::write(workspace.path("fixed"), "").unwrap();
-    let told = workspace.run(&[]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let output = workspace.run(&[]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     assert_eq!(workspace.note("order"), "1.2.1.1\n1.2.1\n1.2\n1.3\n");
 }
 
@@ -297,11 +297,11 @@ fn a_fix_that_a_person_ticks_is_done() {
 fn an_original_that_a_person_unticks_is_run_again_with_its_fixes_left_alone() {
     let workspace = waits_in("1.2.1.1");
     let_go(&workspace);
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     edit(&workspace, "- [x] 1.2 ", "- [ ] 1.2 ");
-    let told = workspace.run(&["--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; failed (runtime_exception): boom; inserted 1.2.2
 1.2.2 attempt 1 of 5; verify green; done
 1.2 attempt 2 of 5; verify green; done
@@ -337,8 +337,8 @@ fn an_original_that_a_person_renames_keeps_its_fixes() {
     run.wait();
     let_go(&workspace);
     edit(&workspace, "1.2 Parse", "1.2 Parse everything");
-    let told = workspace.run(&["--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 resumed
 1.2.1.1 attempt 1 of 5 (interrupted); verify green; done
 1.2.1 attempt 2 of 5; verify green; done
@@ -383,8 +383,8 @@ fn fixes_whose_original_a_person_deletes_are_ordinary_tasks() {
         "- [ ] 1.2 Parse\n  - **Verify**: `test -f fixed`\n",
         "",
     );
-    let told = workspace.run(&[]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&[]);
+    output.and_plan(&workspace).shows(str![[r#"
 resumed
 1.2.1.1 attempt 1 of 5 (interrupted); verify green; done
 1.2.1 attempt 2 of 5; verify green; done
@@ -415,9 +415,9 @@ fn no_recovery_mode_is_for_once() {
         STATE,
         "{\n  \"recoveryMode\": true,\n  \"maxTaskIterations\": 2\n}\n",
     );
-    let told = workspace.run(&["--no-recovery-mode"]);
+    let output = workspace.run(&["--no-recovery-mode"]);
     assert_eq!(
-        told.message,
+        output.message,
         "ERROR: Max retries reached for task 1.2 after 2 attempts\n"
     );
     assert_eq!(workspace.text(TASKS), PLAN);
@@ -433,9 +433,9 @@ fn without_recovery_open_fixes_of_before_are_still_done() {
     let workspace = never_healed(
         "- [ ] 1.2 Parse\n  - **Verify**: `test -f fixed`\n- [ ] 1.2.1 [FIX 1.2] Fix: boom\n- [ ] 1.3 Print\n  - **Verify**: `true`\n",
     );
-    let told = workspace.run(&["--max-task-iterations=1"]);
+    let output = workspace.run(&["--max-task-iterations=1"]);
     assert_eq!(workspace.note("order"), "1.2.1\n1.2\n");
-    told.and_plan(&workspace).shows(str![[r#"
+    output.and_plan(&workspace).shows(str![[r#"
 1.2.1 attempt 1 of 1; verify unverified; done, unverified, nothing_changed
 1.2 attempt 1 of 1; failed (runtime_exception): boom
 ended: limit, 0 of 2 done, 1 of 1 fixes, 2 of 100 attempts

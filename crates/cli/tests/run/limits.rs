@@ -154,7 +154,7 @@ x - [x] 1.4 Next task
 }
 
 #[test]
-fn what_the_files_of_a_spec_said_before_stays() {
+fn earlier_contents_of_the_spec_files_stay() {
     let state = "{\r\n    \"phase\": \"execution\",\r\n    \"author\": {\"name\": \"me\"},\r\n    \"taskIndex\": 0,\r\n    \"totalTasks\": 4.0,\r\n    \"maxTaskIterations\": 2,\r\n    \"fixTasks\": [\"9.9\"],\r\n    \"awaitingApproval\": false\r\n}";
     let progress = "# Progress\n\nMy words.\n\n## Completed\n- [x] 1.1 Set up - abc1234\n\n## Learnings\n- Mind the gap\n";
     let workspace = Workspace::with_tasks(TASK_1_3)
@@ -282,8 +282,8 @@ x - [x] 1.2 Add a folder
 fn the_default_limit_grows_with_the_plan() {
     let rows: String = (1..=60).map(|n| format!("- [ ] 1.{n} Task\n")).collect();
     let workspace = Workspace::with_tasks(&rows).agent("*) exit 1 ;;");
-    let told = workspace.run(&["--max-task-iterations=1"]);
-    told.mentions("1 of 120 attempts");
+    let output = workspace.run(&["--max-task-iterations=1"]);
+    output.mentions("1 of 120 attempts");
     // What grew with this plan is not a setting for the next one.
     assert!(
         workspace

@@ -24,10 +24,10 @@ fn misbehaving(tasks: &str, always: &str) -> Workspace {
 
 /// Checks that a run ends with this message, and doesn't claim that everything is done.
 #[track_caller]
-fn ends(told: Output, code: i32, message: &str) -> Output {
-    assert_eq!(told.message, message, "{}", told.stdout);
-    assert_eq!(told.code, Some(code), "{}", told.stdout);
-    told.omits("all_green")
+fn ends(output: Output, code: i32, message: &str) -> Output {
+    assert_eq!(output.message, message, "{}", output.stdout);
+    assert_eq!(output.code, Some(code), "{}", output.stdout);
+    output.omits("all_green")
 }
 
 /// Checks how a run ends with recovery; without it five attempts leave the plan as it was.
@@ -71,8 +71,8 @@ fn one_that_never_signals() {
 #[test]
 fn one_that_says_nothing_at_all() {
     let workspace = misbehaving(RED, "exit 0");
-    let told = ends(workspace.run(&["--recovery-mode"]), 1, TOO_DEEP);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = ends(workspace.run(&["--recovery-mode"]), 1, TOO_DEEP);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
 1.1.1 attempt 1 of 5; verify red
 1.1.1 attempt 1 of 5 (reminder); failed: Task did not complete; inserted 1.1.1.1
@@ -101,8 +101,8 @@ ERROR: Max fix depth (3) reached at task 1.1.1.1.1
 fn one_that_never_does_anything() {
     // Where Verify can't decide, it is asked once more, and the task is marked.
     let workspace = misbehaving(UNVERIFIED, "echo TASK_COMPLETE");
-    let told = workspace.run(&["--recovery-mode"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify unverified
 1.1 attempt 2 of 5 (no_op); verify unverified; done, unverified, nothing_changed
 1.2 attempt 1 of 5; verify green; done
@@ -164,9 +164,9 @@ fn one_that_always_runs_out_of_time_while_it_gets_on() {
     let always = "echo working; exec sleep 60";
     let workspace = misbehaving(RED, always);
     let flags = ["--timeout=500ms", "--max-task-iterations=3"];
-    let told = workspace.run(&[&flags[..], &["--recovery-mode"]].concat());
+    let output = workspace.run(&[&flags[..], &["--recovery-mode"]].concat());
     let limit = "ERROR: Max retries reached for task 1.1 after 3 attempts\n";
-    ends(told, 1, limit).and_plan(&workspace).shows(str![[r#"
+    ends(output, 1, limit).and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 3; timed out; failed (timeout_with_progress): The agent did not finish within 500ms
 1.1 attempt 2 of 3; timed out; failed (timeout_with_progress): The agent did not finish within 1s
 1.1 attempt 3 of 3; timed out; failed (timeout_with_progress): The agent did not finish within 2s
@@ -185,11 +185,11 @@ ERROR: Max retries reached for task 1.1 after 3 attempts
 #[test]
 fn one_that_always_runs_out_of_time_and_gets_nowhere() {
     let workspace = misbehaving(RED, "exec sleep 60");
-    let told = workspace.run(&["--recovery-mode", "--timeout=100ms"]);
+    let output = workspace.run(&["--recovery-mode", "--timeout=100ms"]);
     assert_eq!(workspace.text(TASKS), RED);
-    assert_eq!(told.code, Some(3));
+    assert_eq!(output.code, Some(3));
     let why = "it made no progress within its time limit and was not split";
-    assert!(told.message.contains(why), "{}", told.message);
+    assert!(output.message.contains(why), "{}", output.message);
     let workspace = misbehaving(RED, "exec sleep 60");
     ends(workspace.run(&["--timeout=100ms"]), 1, FIVE_ATTEMPTS);
 }
@@ -199,8 +199,8 @@ fn one_that_ticks_every_row() {
     let always = "sed -i 's/\\[ \\]/[x]/' $tasks; echo TASK_COMPLETE";
     let plan = RED.replace("`true`", "`test -f never-either`");
     let workspace = misbehaving(&plan, always);
-    let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; ticked 1.2; took back 1.2; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
   warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
 1.1.1 attempt 1 of 5; ticked 1.2; took back 1.2; verify red; done
@@ -231,8 +231,8 @@ Fix attempts: 1.1.1
 fn one_that_deletes_rows() {
     // Its own row comes back for ever, others once.
     let workspace = misbehaving(RED, "sed -i '/1\\.[12]/,$d' $tasks; echo TASK_COMPLETE");
-    let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; removed 1.2; reverted 1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
   warning: the agent rewrote the plan beyond recognition; restored the plan from before the attempt
   warning: task 1.1 is being worked on: the agent removed it; restored it
@@ -280,8 +280,8 @@ fn one_that_deletes_the_row_of_another_task_is_not_green() {
     let always = "grep -v 'Third' $tasks >$notes/less; cp $notes/less $tasks; \
                   echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo TASK_COMPLETE";
     let workspace = misbehaving(tasks, always);
-    let told = workspace.run(&["--recovery-mode"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; removed 1.3; verify unverified; done, unverified
   warning: restored task 1.3, which had vanished from the plan; run `regreen skip 1.3` to skip it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md; if they are yours, run `regreen accept-plan`
@@ -307,8 +307,8 @@ x - [x] 1.2 Second
 fn one_that_unticks_done_rows() {
     let always = "sed -i 's/\\[x\\]/[ ]/' $tasks; echo TASK_COMPLETE";
     let workspace = misbehaving(RED, always);
-    let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; reverted 0.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
   warning: task 0.1 is done: the agent unticked it; ticked it again
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md; if they are yours, run `regreen accept-plan`
@@ -347,8 +347,8 @@ Fix attempts: 1.1.1
 fn one_that_weakens_its_verify() {
     let always = "sed -i 's/test -f never/true/' $tasks; echo TASK_COMPLETE";
     let workspace = misbehaving(RED, always);
-    let told = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; reverted 1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
   warning: task 1.1 is being worked on: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md; if they are yours, run `regreen accept-plan`
@@ -387,9 +387,9 @@ fn one_that_weakens_the_verify_of_the_task_it_is_a_part_of() {
          *) sed -i 's/test -f never/true/' $tasks; touch work; echo TASK_COMPLETE ;;"
     ));
     let made = "ERROR: Max fix attempts (1) reached for task 1.1\nFix attempts: 1.1.2\n";
-    let told = ends(workspace.run(&ONE_FIX), 1, made);
+    let output = ends(workspace.run(&ONE_FIX), 1, made);
     let warning = "task 1.1 is being worked on: reverted the agent's changes to it\n";
-    assert!(told.stdout.contains(warning), "{}", told.stdout);
+    assert!(output.stdout.contains(warning), "{}", output.stdout);
     // Nor does that help the next run.
     ends(workspace.run(&[]), 1, made);
     assert!(!workspace.text(TASKS).contains("- [x] 1.1 "));
@@ -409,8 +409,8 @@ fn one_that_adds_rows_endlessly() {
         ends(misbehaving(tasks, always).run(flags), 1, limit);
     }
     let workspace = misbehaving(tasks, always);
-    let told = workspace.run(&["--recovery-mode", "--max-global-iterations=4"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--max-global-iterations=4"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; added 11.1; verify green; done
 1.2 attempt 1 of 5; added 12.1; verify green; done
 11.1 attempt 1 of 5; added 13.1; verify green; done
@@ -444,8 +444,8 @@ fn one_that_adds_fixes_to_its_own_task() {
     let always = "n=$(cat $notes/n 2>/dev/null || echo 10); n=$((n + 1)); echo $n >$notes/n; \
                   sed -i \"s/^- \\[ \\] 1.2/- [ ] 1.1.$n [FIX 1.1] Fix: more\\n&/\" $tasks; echo TASK_COMPLETE";
     let workspace = misbehaving(RED, always);
-    let told = workspace.run(&["--recovery-mode", "--max-global-iterations=6"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--max-global-iterations=6"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; added 1.1.11; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.12
 1.1.12 attempt 1 of 5; added 1.1.12; verify red; done
 1.1.12 attempt 1 of 5; added 1.1.13; verify unverified

@@ -36,9 +36,9 @@ fn asks_once(tasks: &str, kind: &str, proposed: &str) -> Workspace {
 fn parts_go_before_the_task_which_runs_after_them() {
     let proposed = r#"{"title":"Split lines","do":"Read lines","files":"a.rs","doneWhen":"It reads","verify":"true","commit":"feat: lines"},{"title":"Join lines"}"#;
     let workspace = asks_once(PLAN, "SPLIT_TASK", proposed);
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
     assert_eq!(workspace.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
-    told.and_spec(&workspace).shows(str![[r#"
+    output.and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; inserted 1.2.1, 1.2.2
 1.2.1 attempt 1 of 5; verify green; done
 1.2.2 attempt 1 of 5; verify unverified; done, unverified
@@ -70,7 +70,7 @@ x - [x] 1.3 Print
 }
 
 #[test]
-fn what_is_needed_first_goes_before_the_task() {
+fn prerequisites_go_before_the_task() {
     let workspace = asks_once(
         PLAN,
         "ADD_PREREQUISITE",
@@ -93,7 +93,7 @@ x - [x] 1.3 Print
 }
 
 #[test]
-fn what_follows_goes_after_the_task() {
+fn follow_up_rows_go_after_the_task() {
     let proposed = r#"{"title":"Measure it"},{"title":"Tell of it"}"#;
     let workspace = asks_once(PLAN, "ADD_FOLLOWUP", proposed);
     assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
@@ -113,7 +113,7 @@ x - [x] 1.3 Print
 }
 
 #[test]
-fn what_follows_goes_after_the_fixes_of_the_task() {
+fn follow_up_rows_go_after_the_fixes_of_the_task() {
     let request = request("ADD_FOLLOWUP", "1.2", r#"{"title":"Measure it"}"#);
     let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) printf 'Task 1.2: it FAILED\\n- Error: boom\\n' ;;\n1.2:2) {request} ;;\n{DONE}"
@@ -168,8 +168,8 @@ x - [x] 2. Ship
 #[test]
 fn without_recovery_a_request_is_only_reported() {
     let workspace = asks_once(PLAN, "SPLIT_TASK", r#"{"title":"One"}"#);
-    let told = workspace.run(&[]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&[]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; verify green
   warning: the agent asked for other rows in the plan; that is only done in recovery mode
 1.2 attempt 1 of 5 (reminder); verify green; done
@@ -192,8 +192,8 @@ fn a_passed_attempt_may_ask_for_followup_tasks() {
     let request = request("ADD_FOLLOWUP", "1.2", r#"{"title":"Measure it"}"#);
     let workspace = Workspace::with_tasks(PLAN)
         .agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
-    let told = workspace.run(&["--recovery-mode"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; inserted 1.2.1; verify green; done
 1.2.1 attempt 1 of 5; verify unverified; done, unverified
 1.3 attempt 1 of 5; verify green; done
@@ -218,8 +218,8 @@ fn a_task_that_is_called_done_is_not_divided() {
     let request = request("SPLIT_TASK", "1.2", r#"{"title":"Measure it"}"#);
     let workspace = Workspace::with_tasks(PLAN)
         .agent(&format!("1.2:1) {request}\necho TASK_COMPLETE ;;\n{DONE}"));
-    let told = workspace.run(&["--recovery-mode"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; verify green; done
   warning: the agent asked for rows to be done before its task, but says that it is done: they are not added
 1.3 attempt 1 of 5; verify green; done
@@ -282,8 +282,8 @@ fn a_task_and_its_parts_have_three_requests_between_them() {
         split("1.2"),
         split("1.2"),
     ));
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; inserted 1.2.1
 1.2.1 attempt 1 of 5; inserted 1.2.1.1
 1.2.1.1 attempt 1 of 5; verify unverified; done, unverified
@@ -325,8 +325,8 @@ fn parts_of_parts_are_not_divided() {
         split("1.2.1"),
         split("1.2.1.1"),
     ));
-    let told = workspace.run(&["--recovery-mode"]);
-    told.exits(0).mentions(
+    let output = workspace.run(&["--recovery-mode"]);
+    output.exits(0).mentions(
         "1.2.1.1 attempt 1 of 5; refused: a part of a divided task cannot be divided again",
     );
     assert!(!workspace.text(TASKS).contains("1.2.1.1.1"));
@@ -338,9 +338,9 @@ fn a_fix_asks_on_behalf_of_its_original() {
     let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) printf 'Task 1.2: it FAILED\\n- Error: boom\\n' ;;\n1.2.1:1) {split} ;;\n{DONE}"
     ));
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
     assert_eq!(workspace.note("order"), "1.2.2\n1.2.1\n1.2\n1.3\n");
-    told.and_spec(&workspace).shows(str![[r#"
+    output.and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; failed (runtime_exception): boom; inserted 1.2.1
 1.2.1 attempt 1 of 5; inserted 1.2.2
 1.2.2 attempt 1 of 5; verify unverified; done, unverified
@@ -380,8 +380,8 @@ fn a_part_that_fails_is_healed() {
     let workspace = Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) {split} ;;\n1.2.1.1:1) touch one; echo TASK_COMPLETE ;;\n{DONE}"
     ));
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; inserted 1.2.1, 1.2.2
 1.2.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f one` ended with exit code 1; inserted 1.2.1.1
 1.2.1.1 attempt 1 of 5; verify green; done
@@ -429,8 +429,8 @@ fn hostile_text_in_a_proposed_row_is_only_words() {
         r#"{"title":"* [ ] 4.4 Six","verify":"echo `date` \u0007"}"#,
     ];
     let workspace = asks_once(PLAN, "SPLIT_TASK", &proposed.join(","));
-    let told = workspace.run(&["--recovery-mode"]);
-    told.and(&workspace, &[TASKS]).shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode"]);
+    output.and(&workspace, &[TASKS]).shows(str![[r#"
 1.2 attempt 1 of 5; inserted 1.2.1, 1.2.2, 1.2.3, 1.2.4, 1.2.5, 1.2.6, 1.2.7
 1.2.1 attempt 1 of 5; verify green; done
 1.2.2 attempt 1 of 5; verify green; done
@@ -494,10 +494,10 @@ fn in_a_list_without_ids_the_plan_stays_as_it_is() {
     let request = request("SPLIT_TASK", "2", r#"{"title":"One"},{"title":"Two"}"#);
     let tasks = "- [x] Read\n- [ ] Parse\n- [ ] Print\n";
     let workspace = Workspace::with_tasks(tasks).agent(&format!("2:1) {request} ;;\n{DONE}"));
-    let told = workspace.run(&["--recovery-mode", "--keep-state"]);
+    let output = workspace.run(&["--recovery-mode", "--keep-state"]);
     assert_eq!(workspace.text(TASKS), tasks.replace("[ ]", "[x]"));
     assert!(!workspace.text(STATE).contains("modificationMap"));
-    told.shows(str![[r#"
+    output.shows(str![[r#"
 2 attempt 1 of 5; refused: this list has no ids, so new rows would renumber its tasks; give them ids (1.1, 1.2, …) to allow it; verify unverified
 2 attempt 1 of 5 (reminder); verify unverified; done, unverified
 3 attempt 1 of 5; verify unverified; done, unverified
@@ -532,8 +532,8 @@ fn where_only_one_task_is_run_it_is_not_divided() {
         r#"1.1:1) printf 'TASK_MODIFICATION_REQUEST\n{"type":"SPLIT_TASK","originalTaskId":"1.1","proposedTasks":["One","Two"]}\n' ;;
            *) touch work; echo TASK_COMPLETE ;;"#,
     );
-    let told = workspace.run(&["--recovery-mode", "--only=1.1"]);
-    told.shows(str![[r#"
+    let output = workspace.run(&["--recovery-mode", "--only=1.1"]);
+    output.shows(str![[r#"
 1.1 attempt 1 of 5; verify green
   warning: the agent asked for rows to be done before its task, but only that task is run: they are not added
 1.1 attempt 1 of 5 (reminder); verify green; done
@@ -556,10 +556,10 @@ const IN_TIME: [&str; 2] = ["--recovery-mode", "--timeout=2s"];
 fn a_task_that_gets_nowhere_in_its_time_is_split() {
     let parts = request("SPLIT_TASK", "1.2", r#""One","Two""#);
     let workspace = gets_nowhere(PLAN, &parts);
-    let told = workspace.run(&IN_TIME);
+    let output = workspace.run(&IN_TIME);
     assert_eq!(workspace.note("kind"), "split\n");
     assert_eq!(workspace.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
-    told.and_plan(&workspace).shows(str![[r#"
+    output.and_plan(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; timed out; failed (timeout_no_progress): The agent did not finish within 2s
 1.2 attempt 1 of 5 (split); inserted 1.2.1, 1.2.2
 1.2.1 attempt 1 of 5; verify unverified; done, unverified
@@ -586,11 +586,11 @@ x - [x] 1.3 Print
 }
 
 #[test]
-fn a_task_that_gets_nowhere_and_cannot_be_split_is_a_persons() {
+fn a_task_without_progress_that_cannot_be_split_goes_to_a_person() {
     let workspace = gets_nowhere(PLAN, "echo It is one thing");
-    let told = workspace.run(&IN_TIME);
+    let output = workspace.run(&IN_TIME);
     assert_eq!(workspace.text(TASKS), PLAN);
-    told.exits(3).mentions("the agent could not split it");
+    output.exits(3).mentions("the agent could not split it");
     // Nor where the plan has to stay as it is.
     let tasks = "- [x] Read\n- [ ] Parse\n";
     let parts = request("SPLIT_TASK", "2", r#""One","Two""#);

@@ -9,8 +9,8 @@ fn an_agent_that_rewrites_its_verify_changes_nothing() {
     let workspace =
         Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n\n## Later\n")
             .agent("*) sed -i 's/test -f out/true/' $tasks; echo TASK_COMPLETE ;;");
-    let told = workspace.run(&["--max-task-iterations=2"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--max-task-iterations=2"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 2; reverted 1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
   warning: task 1.1 is being worked on: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md; if they are yours, run `regreen accept-plan`
@@ -227,7 +227,7 @@ x - [x] 1.4 Comes last
 }
 
 #[test]
-fn rows_that_an_agent_adds_or_edits_are_accepted_run_and_told() {
+fn rows_that_an_agent_adds_or_edits_are_accepted_run_and_listed() {
     let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `test -f out`\n",
     )
@@ -395,7 +395,7 @@ fn a_claim_that_is_red_once_and_then_green_stays() {
     let workspace = Workspace::with_tasks(tasks).agent(
         "1.1:*) sed -i 's/- \\[ \\] 1.2/- [x] 1.2/' $tasks; touch out; echo TASK_COMPLETE ;;",
     );
-    let told = workspace.run(&[]);
-    told.exits(0).mentions("; kept 1.2");
+    let output = workspace.run(&[]);
+    output.exits(0).mentions("; kept 1.2");
     assert!(workspace.text(TASKS).contains("- [x] 1.2"));
 }

@@ -50,8 +50,8 @@ x   - [x] 2.1 Write the file
 #[test]
 fn optional_rows_are_run_when_asked_for() {
     let workspace = Workspace::with_tasks(GROUPS).agent(WORKER);
-    let told = workspace.run(&["--include-optional", "--keep-state"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--include-optional", "--keep-state"]);
+    output.and_spec(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify unverified; done, unverified
 1.2 attempt 1 of 5; verify unverified; done, unverified
 1 verify green; done
@@ -118,8 +118,8 @@ x - [x] 1.2 Second
 #[test]
 fn one_task_that_fails_is_not_green() {
     let workspace = Workspace::with_tasks(THREE).agent("*) echo TASK_COMPLETE ;;");
-    let told = workspace.run(&["--only=1.2", "--max-task-iterations=1"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--only=1.2", "--max-task-iterations=1"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.2 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
 ended: limit, 0 of 3 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
@@ -294,17 +294,18 @@ fn a_task_file_of_any_name_has_its_own_state_and_progress() {
     let workspace = Workspace::new()
         .file("docs/todo.md", "- [ ] 1. Write it\r\n- [ ] 2. Tell it")
         .agent("*) echo $REGREEN_TASK_ID >>out; echo TASK_COMPLETE ;;");
-    let told = workspace.run(&["docs/todo.md", "--keep-state"]);
+    let output = workspace.run(&["docs/todo.md", "--keep-state"]);
     let own = ".regreen/specs/docs%2ftodo.md";
-    told.and(
-        &workspace,
-        &[
-            "docs/todo.md",
-            &format!("{own}/.progress.md"),
-            &format!("{own}/.ralph-state.json"),
-        ],
-    )
-    .shows(str![[r#"
+    output
+        .and(
+            &workspace,
+            &[
+                "docs/todo.md",
+                &format!("{own}/.progress.md"),
+                &format!("{own}/.ralph-state.json"),
+            ],
+        )
+        .shows(str![[r#"
 1 attempt 1 of 5; verify unverified; done, unverified
 2 attempt 1 of 5; verify unverified; done, unverified
 ended: all_green, 2 of 2 done, 2 of 100 attempts
@@ -343,8 +344,8 @@ fn the_shell_agent_runs_the_steps_of_a_task() {
     let workspace = Workspace::with_tasks(
         "- [ ] 1.1 Write it\n  - **Do**:\n    1. `echo one >out`\n    2. `echo two >>out`\n  - **Verify**: `grep -c . out` returns 2\n- [ ] 1.2 In words\n  - **Do**: think about it\n",
     );
-    let told = workspace.run_with_agent("shell", &["--max-task-iterations=2"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run_with_agent("shell", &["--max-task-iterations=2"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 2; verify green; done
 1.2 attempt 1 of 2; exit code 1; failed (runtime_exception): The task has no runnable steps: the shell agent runs sh and bash code blocks and steps that are one code span
 1.2 attempt 2 of 2; exit code 1; failed (runtime_exception): The task has no runnable steps: the shell agent runs sh and bash code blocks and steps that are one code span

@@ -5,9 +5,9 @@ use regreen_test_support::{Output, Workspace};
 const PLAN: &str = "- [ ] 1.1 Write it\n  - **Verify**: `true`\n  - **Commit**: `feat: it`\n";
 
 #[track_caller]
-fn check_refused(workspace: &Workspace, told: &Output, said: &str) {
-    assert_eq!(told.code, Some(78), "{}{}", told.stdout, told.stderr);
-    assert!(told.stderr.contains(said), "{}", told.stderr);
+fn check_refused(workspace: &Workspace, output: &Output, said: &str) {
+    assert_eq!(output.code, Some(78), "{}{}", output.stdout, output.stderr);
+    assert!(output.stderr.contains(said), "{}", output.stderr);
     assert!(!workspace.path(".regreen").exists());
     assert!(!workspace.path("started").exists());
 }
@@ -53,10 +53,10 @@ fn a_missing_identity_is_found_before_the_first_attempt() {
 #[test]
 fn a_missing_agent_is_found_before_the_first_attempt() {
     let workspace = project();
-    let told = workspace.regreen(&["run", "--agent=command:no-such-agent"]);
+    let output = workspace.regreen(&["run", "--agent=command:no-such-agent"]);
     check_refused(
         &workspace,
-        &told,
+        &output,
         "`no-such-agent` is not installed or not in PATH",
     );
 }

@@ -7,14 +7,14 @@ use regreen_test_support::Workspace;
 const RED: &str = "- [ ] 1.1 Write it\n  - **Verify**: `echo 'out: no such file' >&2; exit 3`\n";
 
 #[test]
-fn every_prompt_after_a_failure_tells_how_it_failed() {
+fn every_prompt_after_a_failure_names_the_failure() {
     let workspace = Workspace::with_tasks(RED).agent(
         "1.1:1) echo TASK_COMPLETE ;;
          1.1:2) printf 'Task 1.1: Write it FAILED\\n- Error: no space\\n- Attempted fix: cleaned up\\n- Status: stuck\\n' ;;
          *) echo TASK_COMPLETE ;;",
     );
-    let told = workspace.run(&["--max-task-iterations=3"]);
-    assert_eq!(told.code, Some(1));
+    let output = workspace.run(&["--max-task-iterations=3"]);
+    assert_eq!(output.code, Some(1));
     let said = |attempt: u32| {
         let prompt = workspace.note(&format!("1.1-{attempt}.prompt"));
         prompt
@@ -89,20 +89,20 @@ First look at the current state of the files: some of the work may already be do
 }
 
 #[test]
-fn the_first_prompt_of_a_new_run_tells_how_the_last_one_failed() {
+fn the_first_prompt_of_a_new_run_names_the_last_failure() {
     let workspace = Workspace::with_tasks(RED).agent("*) echo TASK_COMPLETE ;;");
     assert_eq!(workspace.run(&["--max-task-iterations=1"]).code, Some(1));
     let first = workspace.note("1.1-1.prompt");
     assert_eq!(workspace.run(&["--max-task-iterations=1"]).code, Some(1));
     let again = workspace.note("1.1-1.prompt");
     assert!(!first.contains("## What happened before"), "{first}");
-    let told = again.split_once("## What happened before").unwrap().1;
-    assert!(told.contains("out: no such file"), "{again}");
-    assert!(told.contains("This is attempt 1 of 1."), "{again}");
+    let output = again.split_once("## What happened before").unwrap().1;
+    assert!(output.contains("out: no such file"), "{again}");
+    assert!(output.contains("This is attempt 1 of 1."), "{again}");
 }
 
 #[test]
-fn a_task_that_was_finished_and_reopened_is_told_nothing_of_old_failures() {
+fn the_prompt_of_a_reopened_task_names_no_old_failure() {
     let tasks = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n";
     let workspace = Workspace::with_tasks(tasks).agent("*) echo TASK_COMPLETE ;;");
     assert_eq!(workspace.run(&["--max-task-iterations=1"]).code, Some(1));
@@ -115,7 +115,7 @@ fn a_task_that_was_finished_and_reopened_is_told_nothing_of_old_failures() {
 }
 
 #[test]
-fn a_reminder_in_a_second_attempt_still_tells_how_the_first_one_failed() {
+fn a_reminder_in_a_second_attempt_still_says_how_the_first_one_failed() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n")
         .agent(
             "1.1:1) echo TASK_COMPLETE ;;
@@ -180,7 +180,7 @@ fn told_before(workspace: &Workspace, attempt: &str) -> String {
 }
 
 #[test]
-fn a_healed_task_is_told_what_was_done_about_it() {
+fn the_prompt_of_a_healed_task_says_what_its_fixes_did() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `true`\n").agent(
         "1.1:1) printf 'Task 1.1: Write it FAILED\\n- Error: no space\\n- Attempted fix: none\\n' ;;
          *) echo TASK_COMPLETE ;;",
@@ -218,7 +218,7 @@ First look at the current state of the files: some of the work may already be do
 }
 
 #[test]
-fn a_divided_task_is_told_that_its_parts_are_there() {
+fn the_prompt_of_a_split_task_says_that_its_parts_exist() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `true`\n").agent(
         r#"1.1:1) printf 'TASK_MODIFICATION_REQUEST\n{"type":"SPLIT_TASK","originalTaskId":"1.1","proposedTasks":["One","Two"]}\n' ;;
            *) touch work; echo TASK_COMPLETE ;;"#,
@@ -255,7 +255,7 @@ First look at the current state of the files: some of the work may already be do
 }
 
 #[test]
-fn a_task_that_lacks_something_is_told_where_it_may_be() {
+fn the_prompt_of_a_task_that_lacks_something_says_where_it_may_be() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 Extend it\n  - **Verify**: `test -f out`\n")
         .file("src/auth.py", "def login(): pass\n")
         .file("tests/test_auth.py", "import auth\n")
@@ -263,8 +263,8 @@ fn a_task_that_lacks_something_is_told_where_it_may_be() {
             r#"1.1:1) printf "Task 1.1: Extend it FAILED\n- Error: The task refers to 'the auth file', which I do not have\n" ;;
                *) touch out; echo TASK_COMPLETE ;;"#,
         );
-    let told = workspace.run(&["--recovery-mode"]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let output = workspace.run(&["--recovery-mode"]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     let prompt = workspace.note("1.1-2.prompt");
     let (_, said) = prompt.split_once("## Additional context").unwrap();
     for text in [
@@ -277,13 +277,13 @@ fn a_task_that_lacks_something_is_told_where_it_may_be() {
 }
 
 #[test]
-fn a_resumed_task_is_told_what_was_done() {
+fn the_prompt_of_a_resumed_task_says_what_was_done() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n").agent(
         r#"1.1:1) touch half; printf "✓ Wrote half of it\n\nTask 1.1: Write it FAILED\n- Error: the other half does not fit\n" ;;
            *) touch out; echo TASK_COMPLETE ;;"#,
     );
-    let told = workspace.run(&[]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let output = workspace.run(&[]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     let said = told_before(&workspace, "1.1-2");
     for text in [
         "What it had completed:\n\n```text\n- Wrote half of it\n```\n",

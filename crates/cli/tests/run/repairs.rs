@@ -28,7 +28,7 @@ fn heal(workspace: &Workspace, more: &[&str]) -> Output {
 }
 
 #[test]
-fn what_is_wrong_with_the_environment_is_repaired_without_an_agent() {
+fn a_broken_environment_is_repaired_without_an_agent() {
     let workspace = workspace();
     heal(&workspace, &[]).and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; exit code 1; failed (not_executable): bash: line 1: ./report.sh: Permission denied; repair allowed: make report.sh executable; inserted 1.1.1
@@ -61,7 +61,7 @@ x - [x] 1.1 Make a report
 }
 
 #[test]
-fn what_was_repaired_has_its_story_and_its_log() {
+fn a_repair_has_its_story_and_its_log() {
     let workspace = workspace();
     heal(&workspace, &[]);
     workspace.regreen(&["why", "1.1.1"]).shows(str![[r#"
@@ -101,7 +101,7 @@ task 1.1: the shell agent runs commands and cannot fix them, and repairs are off
 }
 
 #[test]
-fn who_is_to_be_asked_and_is_not_there_is_told_what_may_be_needed() {
+fn a_report_for_an_absent_person_names_what_may_be_needed() {
     let workspace = workspace();
     heal(&workspace, &["--repairs", "ask"])
         .and_plan(&workspace)
@@ -118,7 +118,7 @@ task 1.1: this may help: make report.sh executable; regreen is set to ask before
 }
 
 #[test]
-fn a_repository_does_not_say_what_is_repaired() {
+fn a_repository_does_not_decide_what_is_repaired() {
     let workspace = workspace().file("regreen.toml", "repairs = 'safe'\n");
     heal(&workspace, &[]).shows(str![[r#"
 --- standard error

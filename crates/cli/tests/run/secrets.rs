@@ -38,17 +38,17 @@ fn secrets_are_masked_in_the_output_the_logs_and_the_journal() {
     .unwrap();
     Command::new("chmod").arg("+x").arg(&hook).status().unwrap();
 
-    let told = workspace.run_as_text(&[]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert!(told.stdout.contains("refused"), "{}", told.stdout);
+    let output = workspace.run_as_text(&[]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains("refused"), "{}", output.stdout);
     let json = workspace.file(
         "specs/demo/tasks.md",
         "- [ ] 1.1 Tell\n  - **Verify**: `cat told; false`\n",
     );
     let told_json = json.run_as_text(&["--json", "--max-task-iterations=1"]);
     let mut places = vec![
-        ("output", told.stdout),
-        ("errors", told.stderr),
+        ("output", output.stdout),
+        ("errors", output.stderr),
         ("json", told_json.stdout),
     ];
     let own = json.path(".regreen");

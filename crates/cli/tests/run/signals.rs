@@ -12,8 +12,8 @@ const GREEN: &str = "- [ ] 1.1 Write it\n  - **Verify**: `true`\n";
 fn once(answer: &str, expected: impl snapbox::IntoData) {
     let workspace =
         Workspace::with_tasks(GREEN).agent(&format!("*) cat <<'END'\n{answer}\nEND\n;;"));
-    let told = workspace.run(&["--max-task-iterations=1"]);
-    told.and_plan(&workspace).shows(expected);
+    let output = workspace.run(&["--max-task-iterations=1"]);
+    output.and_plan(&workspace).shows(expected);
 }
 
 #[test]
@@ -39,7 +39,7 @@ x - [x] 1.1 Write it
 }
 
 #[test]
-fn the_word_in_prose_is_no_signal() {
+fn the_word_in_prose_is_not_a_signal() {
     once(
         "When the tests pass I will say TASK_COMPLETE here.",
         str![[r#"
@@ -56,7 +56,7 @@ ERROR: Max retries reached for task 1.1 after 1 attempt
 }
 
 #[test]
-fn the_word_in_a_fence_is_no_signal() {
+fn the_word_in_a_fence_is_not_a_signal() {
     once(
         "```\nTASK_COMPLETE\n```",
         str![[r#"
@@ -73,7 +73,7 @@ ERROR: Max retries reached for task 1.1 after 1 attempt
 }
 
 #[test]
-fn the_word_in_a_quote_is_no_signal() {
+fn the_word_in_a_quote_is_not_a_signal() {
     once(
         "You wrote:\n> TASK_COMPLETE",
         str![[r#"
@@ -107,7 +107,7 @@ ERROR: Max retries reached for task 1.1 after 1 attempt
 }
 
 #[test]
-fn an_admission_that_is_negated_is_none() {
+fn a_negated_admission_does_not_count() {
     once(
         "Everything is in place, no manual intervention needed.\n\nTASK_COMPLETE",
         str![[r#"
@@ -164,8 +164,8 @@ fn a_missing_signal_is_reminded_of_once_in_the_same_attempt() {
         "1.1:1) touch out; echo 'I wrote it.' ;;
          1.1:2) echo TASK_COMPLETE ;;",
     );
-    let told = workspace.run(&["--max-task-iterations=1", "--max-global-iterations=1"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--max-task-iterations=1", "--max-global-iterations=1"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 1; verify green
 1.1 attempt 1 of 1 (reminder); verify green; done
 ended: all_green, 1 of 1 done, 1 of 1 attempts
@@ -214,8 +214,8 @@ x - [x] 1.1 Write it
 fn a_red_verify_needs_no_reminder() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n  - **Verify**: `false`\n")
         .agent("*) echo 'I wrote it.' ;;");
-    let told = workspace.run(&["--max-task-iterations=1"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--max-task-iterations=1"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
@@ -232,8 +232,8 @@ fn the_exit_code_of_an_agent_means_nothing() {
         "1.1:*) echo TASK_COMPLETE; exit 3 ;;
          1.2:*) exit 0 ;;",
     );
-    let told = workspace.run(&["--max-task-iterations=1"]);
-    told.and_plan(&workspace).shows(str![[r#"
+    let output = workspace.run(&["--max-task-iterations=1"]);
+    output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 1; exit code 3; verify green; done
 1.2 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1
 ended: limit, 1 of 2 done, 2 of 100 attempts

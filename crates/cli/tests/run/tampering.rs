@@ -110,31 +110,35 @@ fn an_attempt_that_weakens_a_check_fails_and_so_does_the_next_until_it_is_restor
         // Only the first attempt does it: the second finds it done.
         let once = format!("[ -e .regreen/once ] || {{ touch .regreen/once; {attack}; }}");
         let workspace = project(&once);
-        let told = workspace.run_as_text(&["--max-task-iterations=2"]);
-        assert_eq!(told.code, Some(1), "{attack}: {}", told.stdout);
-        let times = told.stdout.matches("weakened a check").count();
-        assert!(times >= 2, "{attack}: {}", told.stdout);
-        assert!(told.stdout.contains(said), "{attack}: {}", told.stdout);
+        let output = workspace.run_as_text(&["--max-task-iterations=2"]);
+        assert_eq!(output.code, Some(1), "{attack}: {}", output.stdout);
+        let times = output.stdout.matches("weakened a check").count();
+        assert!(times >= 2, "{attack}: {}", output.stdout);
+        assert!(output.stdout.contains(said), "{attack}: {}", output.stdout);
         let log = workspace.git(&["log", "--format=%s"]);
         assert_eq!(log, "before\n", "{attack}");
     }
 }
 
 #[test]
-fn an_agent_that_restores_the_check_goes_on() {
+fn an_agent_that_restores_the_check_can_pass() {
     let workspace = project(
         "case $REGREEN_ATTEMPT in
          1) mv .git/hooks/pre-commit .git/aside ;;
          *) mv .git/aside .git/hooks/pre-commit ;;
          esac",
     );
-    let told = workspace.run_as_text(&[]);
-    assert_eq!(told.code, Some(0), "{}", told.stdout);
-    assert!(told.stdout.contains("weakened a check"), "{}", told.stdout);
+    let output = workspace.run_as_text(&[]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
+    assert!(
+        output.stdout.contains("weakened a check"),
+        "{}",
+        output.stdout
+    );
 }
 
 #[test]
-fn what_a_tool_sets_up_is_only_listed() {
+fn harmless_settings_of_a_tool_are_only_listed() {
     for (setup, said) in [
         (
             "git config user.name Ann",
@@ -167,24 +171,28 @@ fn what_a_tool_sets_up_is_only_listed() {
         ),
     ] {
         let workspace = project(setup);
-        let told = workspace.run_as_text(&[]);
-        assert_eq!(told.code, Some(0), "{setup}: {}", told.stdout);
-        assert!(told.stdout.contains(said), "{setup}: {}", told.stdout);
-        let shows_secret = told.stdout.contains("hunter2");
-        assert!(!shows_secret, "{setup}: {}", told.stdout);
+        let output = workspace.run_as_text(&[]);
+        assert_eq!(output.code, Some(0), "{setup}: {}", output.stdout);
+        assert!(output.stdout.contains(said), "{setup}: {}", output.stdout);
+        let shows_secret = output.stdout.contains("hunter2");
+        assert!(!shows_secret, "{setup}: {}", output.stdout);
     }
 }
 
 #[test]
 fn what_git_shows_is_not_listed() {
     let workspace = project("mkdir -p tests && echo 1 >tests/conftest.py && echo x >>.gitignore");
-    let told = workspace.run_as_text(&[]);
-    assert_eq!(told.code, Some(0), "{}", told.stdout);
-    assert!(!told.stdout.contains("not shown by git"), "{}", told.stdout);
+    let output = workspace.run_as_text(&[]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
+    assert!(
+        !output.stdout.contains("not shown by git"),
+        "{}",
+        output.stdout
+    );
 }
 
 #[test]
-fn what_tools_leave_behind_is_not_listed() {
+fn files_that_tools_leave_behind_are_not_listed() {
     for ordinary in [
         "mkdir coverage && echo '<html>' >coverage/index.html",
         "echo 1 >scratch.py",
@@ -192,10 +200,10 @@ fn what_tools_leave_behind_is_not_listed() {
         let workspace = project(ordinary);
         fs::create_dir_all(workspace.path(".git/info")).unwrap();
         fs::write(workspace.path(".git/info/exclude"), "scratch.*\n").unwrap();
-        let told = workspace.run_as_text(&[]);
-        assert_eq!(told.code, Some(0), "{ordinary}: {}", told.stdout);
-        let listed = told.stdout.contains("not shown by git");
-        assert!(!listed, "{ordinary}: {}", told.stdout);
+        let output = workspace.run_as_text(&[]);
+        assert_eq!(output.code, Some(0), "{ordinary}: {}", output.stdout);
+        let listed = output.stdout.contains("not shown by git");
+        assert!(!listed, "{ordinary}: {}", output.stdout);
     }
 }
 
@@ -204,11 +212,15 @@ fn a_weakened_check_is_remembered_by_the_next_run_until_a_person_accepts_it() {
     let once = "[ -e .regreen/once ] || { touch .regreen/once; rm .git/hooks/pre-commit; }";
     let workspace = project(once);
     for _ in 0..2 {
-        let told = workspace.run_as_text(&["--max-task-iterations=1"]);
-        assert_eq!(told.code, Some(1), "{}", told.stdout);
-        assert!(told.stdout.contains("weakened a check"), "{}", told.stdout);
+        let output = workspace.run_as_text(&["--max-task-iterations=1"]);
+        assert_eq!(output.code, Some(1), "{}", output.stdout);
+        assert!(
+            output.stdout.contains("weakened a check"),
+            "{}",
+            output.stdout
+        );
     }
     fs::remove_file(workspace.path(".regreen/weakened-check.json")).unwrap();
-    let told = workspace.run_as_text(&[]);
-    assert_eq!(told.code, Some(0), "{}", told.stdout);
+    let output = workspace.run_as_text(&[]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
 }

@@ -97,14 +97,14 @@ None yet.
 }
 
 #[test]
-fn a_state_file_that_is_no_json_is_kept_and_made_anew() {
+fn a_state_file_that_is_not_json_is_kept_and_rebuilt() {
     let tasks = format!("{ONE}- [x] 1.2.1 [FIX 1.2] Fix: syntax error\n");
     let workspace = Workspace::with_tasks(&tasks)
         .file(STATE, "{\"taskIndex\": 1, oops")
         .file(&format!("{STATE}.corrupt-1"), "an older one")
         .agent("*) exit 1 ;;");
-    let told = workspace.run(&["--max-task-iterations=1"]);
-    told.and_spec(&workspace).shows(str![[r#"
+    let printed = workspace.run(&["--max-task-iterations=1"]);
+    printed.and_spec(&workspace).shows(str![[r#"
   warning: specs/demo/.ralph-state.json was not JSON: key must be a string at line 1 column 18; kept it as specs/demo/.ralph-state.json.corrupt-2 and rebuilt it from the tasks
 1.2 attempt 1 of 1; exit code 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
 ended: limit, 1 of 2 done, 1 of 1 fixes, 1 of 100 attempts
@@ -128,7 +128,7 @@ note: [FOLDER]/specs/demo/.ralph-state.json is not JSON: key must be a string at
 }
 
 #[test]
-fn a_state_file_that_the_agent_breaks_is_made_anew() {
+fn a_state_file_that_the_agent_breaks_is_rebuilt() {
     let workspace = Workspace::with_tasks(ONE).agent(
         "*) echo broken >$REGREEN_SPEC_DIR/.ralph-state.json; touch out; echo TASK_COMPLETE ;;",
     );
@@ -156,8 +156,8 @@ fn a_state_file_with_values_of_wrong_types() {
             "{\"taskIndex\": \"one\", \"maxTaskIterations\": null, \"taskResults\": []}\n",
         )
         .agent("*) exit 1 ;;");
-    let told = workspace.run(&["--max-task-iterations=1"]);
-    told.and(&workspace, &[STATE]).shows(str![[r#"
+    let printed = workspace.run(&["--max-task-iterations=1"]);
+    printed.and(&workspace, &[STATE]).shows(str![[r#"
 1.2 attempt 1 of 1; exit code 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
 ended: limit, 1 of 2 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
@@ -173,7 +173,7 @@ note: [FOLDER]/specs/demo/.ralph-state.json: taskResults: expected an object, fo
 }
 
 #[test]
-fn a_task_file_that_is_no_text() {
+fn a_task_file_that_is_not_text() {
     let workspace = Workspace::new()
         .file(TASKS, b"- [ ] 1.1 caf\xe9\n")
         .agent(WORKER);
@@ -189,7 +189,7 @@ fn a_task_file_that_is_no_text() {
 }
 
 #[test]
-fn a_second_run_in_the_same_tree_hears_who_holds_it() {
+fn a_second_run_in_the_same_tree_names_the_holder() {
     let workspace = Workspace::with_tasks(ONE).agent(
         "*) touch $notes/working; while [ ! -f out ]; do sleep 0.05; done; echo TASK_COMPLETE ;;",
     );
@@ -269,7 +269,7 @@ fn a_journal_that_another_process_holds() {
 }
 
 #[test]
-fn a_journal_that_is_damaged_is_set_aside_by_the_command_that_is_told() {
+fn a_damaged_journal_is_set_aside_by_the_command_that_the_message_names() {
     let workspace = Workspace::with_tasks(ONE).agent("*) exit 1 ;;");
     assert_eq!(workspace.run(&["--max-task-iterations=1"]).code, Some(1));
     fs::write(
@@ -278,9 +278,9 @@ fn a_journal_that_is_damaged_is_set_aside_by_the_command_that_is_told() {
     )
     .unwrap();
     let workspace = workspace.agent(WORKER);
-    let told = workspace.run(&[]);
-    let help = told.stderr.clone();
-    told.and_spec(&workspace).shows(str![[r#"
+    let printed = workspace.run(&[]);
+    let help = printed.stderr.clone();
+    printed.and_spec(&workspace).shows(str![[r#"
 --- standard error
   × cannot use [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
   help: move it away, then run this command again; the task file and the state file are enough to
@@ -318,10 +318,10 @@ x - [x] 1.2 Is open
 fn a_folder_that_may_not_be_written() {
     let workspace = Workspace::with_tasks(ONE).agent(WORKER);
     fs::set_permissions(workspace.path("."), fs::Permissions::from_mode(0o555)).unwrap();
-    let told = workspace.run_as_ordinary_user();
+    let printed = workspace.run_as_ordinary_user();
     fs::set_permissions(workspace.path("."), fs::Permissions::from_mode(0o755)).unwrap();
-    match told {
-        Some(told) => told.and_plan(&workspace).shows(str![[r#"
+    match printed {
+        Some(printed) => printed.and_plan(&workspace).shows(str![[r#"
 --- standard error
   × cannot create [FOLDER]/.regreen: Permission denied (os error 13)
   help: make [FOLDER]/.regreen writable: regreen keeps its journal there
@@ -342,14 +342,14 @@ fn a_spec_folder_that_may_not_be_written() {
         fs::Permissions::from_mode(0o555),
     )
     .unwrap();
-    let told = workspace.run_as_ordinary_user();
+    let printed = workspace.run_as_ordinary_user();
     fs::set_permissions(
         workspace.path("specs/demo"),
         fs::Permissions::from_mode(0o755),
     )
     .unwrap();
-    match told {
-        Some(told) => told.and_plan(&workspace).shows(str![[r#"
+    match printed {
+        Some(printed) => printed.and_plan(&workspace).shows(str![[r#"
 --- standard error
   × cannot create [FOLDER]/specs/demo/.ralph-state.json: Permission denied (os error 13)
 --- exit code 78
@@ -513,34 +513,47 @@ fn killed_at_work() -> Workspace {
 }
 
 #[test]
-fn what_a_person_wrote_after_a_kill_is_kept_where_it_cannot_stay() {
+fn edits_made_after_a_kill_are_kept_beside_if_they_cannot_stay() {
     let workspace = killed_at_work();
     let persons = workspace
         .text(TASKS)
         .replace("test -f out", "test -f other");
     fs::write(workspace.path(TASKS), &persons).unwrap();
-    let told = workspace.run(&[]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
-    assert!(told.stdout.contains("a person may have made them"));
+    let printed = workspace.run(&[]);
+    assert_eq!(
+        printed.code,
+        Some(0),
+        "{}{}",
+        printed.stdout,
+        printed.stderr
+    );
+    assert!(printed.stdout.contains("a person may have made them"));
     let kept = files_below(&workspace.path(".regreen/runs"));
     let kept = kept.iter().find(|path| path.ends_with("1.2/1.plan.md"));
     let kept = format!(".regreen/runs/{}", kept.unwrap());
     assert!(
-        told.stdout
+        printed
+            .stdout
             .contains(&format!("kept as {}", workspace.plain(&kept)))
     );
     assert_eq!(workspace.text(&kept), persons);
 }
 
 #[test]
-fn what_a_person_called_done_after_a_kill_stays_done() {
+fn a_task_called_done_after_a_kill_stays_done() {
     let workspace = killed_at_work();
     assert_eq!(workspace.regreen(&["done", "1.2"]).code, Some(0));
-    let told = workspace.run(&[]);
-    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let printed = workspace.run(&[]);
+    assert_eq!(
+        printed.code,
+        Some(0),
+        "{}{}",
+        printed.stdout,
+        printed.stderr
+    );
     assert!(workspace.text(TASKS).contains("- [x] 1.2 Is open"));
     // Nothing had to be taken back.
-    told.omits("1.2 attempt").omits("kept as");
+    printed.omits("1.2 attempt").omits("kept as");
 }
 
 #[test]
@@ -548,13 +561,13 @@ fn the_name_of_a_spec_cannot_write_on_the_terminal() {
     let workspace = Workspace::new()
         .file("specs/a\u{1b}[2J\nspec b/tasks.md", ONE)
         .agent(WORKER);
-    for told in [
+    for printed in [
         workspace.run_as_text(&["--dry-run"]),
         workspace.regreen(&["status"]),
     ] {
-        assert_eq!(told.code, Some(0), "{}", told.stderr);
-        let first = told.stdout.lines().next().unwrap_or_default();
+        assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+        let first = printed.stdout.lines().next().unwrap_or_default();
         assert!(first.contains("spec b"), "{first}");
-        assert!(!told.stdout.contains('\u{1b}'));
+        assert!(!printed.stdout.contains('\u{1b}'));
     }
 }

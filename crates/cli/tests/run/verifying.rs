@@ -14,12 +14,12 @@ fn with_verify(verify: &str) -> Workspace {
 #[track_caller]
 fn check(verify: &str, expected: impl snapbox::IntoData) {
     let workspace = with_verify(verify);
-    let told = workspace.run(&["--max-task-iterations=1"]);
-    told.and_plan(&workspace).shows(expected);
+    let output = workspace.run(&["--max-task-iterations=1"]);
+    output.and_plan(&workspace).shows(expected);
 }
 
 #[test]
-fn prose_is_not_run_and_that_is_said() {
+fn prose_is_not_run_and_the_output_says_so() {
     check(
         "the page looks as it should",
         str![[r#"
@@ -37,14 +37,14 @@ x - [x] 1.1 Write it
 }
 
 #[test]
-fn unverified_is_said_to_scripts_too() {
+fn scripts_also_see_unverified() {
     let workspace = with_verify("the page looks as it should");
-    let told = workspace.run_as_text(&["--json"]);
-    assert_eq!(told.code, Some(0), "{}", told.stderr);
+    let output = workspace.run_as_text(&["--json"]);
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
     let said = |what: &str| {
         let event = format!("\"event\":\"{what}\"");
-        let line = told.stdout.lines().find(|line| line.contains(&event));
-        line.unwrap_or_else(|| panic!("no {what} in {}", told.stdout))
+        let line = output.stdout.lines().find(|line| line.contains(&event));
+        line.unwrap_or_else(|| panic!("no {what} in {}", output.stdout))
             .to_owned()
     };
     assert!(said("verify_ended").contains("unverified"));
@@ -53,7 +53,7 @@ fn unverified_is_said_to_scripts_too() {
 }
 
 #[test]
-fn the_placeholder_for_a_verify_is_none() {
+fn the_placeholder_does_not_count_as_a_verify() {
     check(
         "`echo 'Verify manually'`",
         str![[r#"
@@ -234,12 +234,12 @@ x - [x] 1.1 Write it
 fn a_verify_that_always_kills_its_keeper_never_passes() {
     for expected in ["", " fails"] {
         let workspace = with_verify(&format!("`kill -9 $PPID; sleep 30`{expected}"));
-        let told = workspace.run_as_text(&["--max-task-iterations=1"]);
-        assert_eq!(told.code, Some(1), "{}", told.stdout);
+        let output = workspace.run_as_text(&["--max-task-iterations=1"]);
+        assert_eq!(output.code, Some(1), "{}", output.stdout);
         assert!(
-            told.stdout.contains("was killed 3 times"),
+            output.stdout.contains("was killed 3 times"),
             "{}",
-            told.stdout
+            output.stdout
         );
     }
 }
@@ -319,7 +319,7 @@ x - [x] 1.2 Write
 }
 
 #[test]
-fn a_green_verify_is_enough_where_nothing_had_to_be_changed() {
+fn a_green_verify_is_enough_if_nothing_needed_to_change() {
     let workspace = Workspace::with_tasks(
         "- [ ] 1.1 Is there\n  - **Verify**: `test -f specs/demo/tasks.md`\n",
     )

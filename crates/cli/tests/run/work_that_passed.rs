@@ -191,17 +191,17 @@ fn a_repository_cannot_switch_the_final_check_off() {
 }
 
 #[test]
-fn checks_that_there_is_no_time_for_are_named() {
+fn checks_without_time_left_are_named() {
     let workspace = third_also("rm a");
     let ran = workspace.run_as_text(&["--final-check-time=1ms"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let told = format!("{}{}", ran.stdout, ran.stderr);
-    assert!(told.contains("not repeated at the end: 1."), "{told}");
-    assert!(told.contains("(no time left)"), "{told}");
+    let output = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(output.contains("not repeated at the end: 1."), "{output}");
+    assert!(output.contains("(no time left)"), "{output}");
 }
 
 #[test]
-fn a_check_that_was_red_stays_red_if_there_is_no_time_for_its_repetition() {
+fn a_red_check_stays_red_if_there_is_no_time_to_repeat_it() {
     let tasks = THREE.replace("`test -f a`", "`sh check.sh`");
     let broken = "test -f again && sleep 60; touch again; echo broken; exit 1";
     let agent = format!(
@@ -233,10 +233,10 @@ fn red_rows_and_checks_of_git_history_are_not_repeated() {
     );
     let ran = workspace.run_as_text(&[]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let told = format!("{}{}", ran.stdout, ran.stderr);
+    let output = format!("{}{}", ran.stdout, ran.stderr);
     assert!(
-        told.contains("not repeated at the end: 1.1 ([RED]); 1.2 (checks git history)"),
-        "{told}"
+        output.contains("not repeated at the end: 1.1 ([RED]); 1.2 (checks git history)"),
+        "{output}"
     );
 }
 
@@ -276,9 +276,9 @@ fn check_branch(harm: &str, cause: &str) {
     let workspace = Workspace::in_git(COMMITTED).agent(&agent);
     let branch = workspace.git(&["symbolic-ref", "HEAD"]);
     let ran = workspace.run_as_text(&[]);
-    let told = format!("{}{}", ran.stdout, ran.stderr);
-    assert_eq!(ran.code, Some(0), "{harm}: {told}");
-    assert!(told.contains(cause), "{harm}: {told}");
+    let output = format!("{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.code, Some(0), "{harm}: {output}");
+    assert!(output.contains(cause), "{harm}: {output}");
     assert_eq!(workspace.git(&["symbolic-ref", "HEAD"]), branch, "{harm}");
     let subjects = workspace.git(&["log", "--format=%s"]);
     let made: Vec<&str> = subjects

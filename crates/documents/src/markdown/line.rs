@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_tells_the_ending() {
+    fn the_first_line_names_the_outcome() {
         assert_eq!(eol_of("a\r\nb\n"), "\r\n");
         assert_eq!(eol_of("a\rb"), "\r");
         assert_eq!(eol_of("a\nb\r\n"), "\n");

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tick_is_no_obstacle_to_a_change_of_the_line_below_it() {
+    fn a_tick_does_not_prevent_a_change_of_the_line_below_it() {
         let base = "- [ ] 1.1 a\n  - **Verify**: `old`\n- [ ] 1.2 b\n";
         let changed = base.replace("old", "new");
         let current = base.replace("[ ]", "[x]");

@@ -86,7 +86,7 @@ fn rows_that_are_put_back_stand_in_the_gaps_they_stood_in() {
 }
 
 #[test]
-fn an_untouched_plan_is_nothing_to_speak_of() {
+fn an_untouched_plan_needs_no_review() {
     assert_eq!(reviewed(PLAN), PlanReview::default());
 }
 
@@ -150,7 +150,7 @@ fn a_tick_of_another_row_is_a_claim_with_the_verify_of_before() {
 }
 
 #[test]
-fn what_makes_a_row_a_task_is_as_it_was() {
+fn the_definition_of_a_task_is_restored() {
     use Aspect::{Commit, Id, Markers, Nesting, Verify};
     let row = "- [ ] 2.1 Test\n  - **Verify**: `make test`\n  - **Commit**: `test: all`\n";
     let plan = format!("- [ ] 1.1 Build\n\n{row}\n- [ ] 2.2 Ship\n");
@@ -358,7 +358,7 @@ fn a_row_that_was_put_back_before_is_put_back_again_from_where_the_agent_nested_
 }
 
 #[test]
-fn other_line_endings_alone_are_no_change() {
+fn other_line_endings_alone_are_not_a_change() {
     let before = TaskFile::read(PLAN.replace('\n', "\r\n"));
     let running = [key(&before, "1.2")];
     let after = TaskFile::read(PLAN.replace("The end.", "Fin."));

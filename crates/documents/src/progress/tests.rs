@@ -90,7 +90,7 @@ fn a_missing_section_goes_where_people_look_for_it() {
 }
 
 #[test]
-fn headings_in_code_are_no_sections() {
+fn headings_in_code_are_not_sections() {
     let text = "```\n## Learnings\n```\n## Learnings\n";
     let after = ProgressFile::read(text).fix_history(&history("1.1", 1, HealingOutcome::Pass));
     assert!(

@@ -61,7 +61,7 @@ pub(super) fn ended(
         reopen(&mut turn, &regressed);
     } else {
         for regression in &regressed {
-            let message = told(regression);
+            let message = describe(regression);
             turn.emit(Event::Warned { message });
         }
         // The check took its time: people may have edited the plan meanwhile.
@@ -104,7 +104,9 @@ pub(super) fn reopened(state: &State, now: Timestamp) -> Decision {
     if state.config.recovery {
         picking::continue_run(&mut turn);
     } else {
-        let messages = regressed.iter().map(|one| format!("ERROR: {}", told(one)));
+        let messages = regressed
+            .iter()
+            .map(|one| format!("ERROR: {}", describe(one)));
         let message = messages.collect::<Vec<_>>().join("\n");
         ending::end(&mut turn, RunOutcome::Regressed { message });
     }
@@ -133,7 +135,7 @@ pub(super) fn resume(turn: &mut Turn<'_>) -> bool {
 }
 
 /// What is said about a task that no longer passes.
-fn told(regression: &Regression) -> String {
+fn describe(regression: &Regression) -> String {
     let Regression {
         task,
         failure,

@@ -132,7 +132,10 @@ fn situation<'a>(
     inspection: Option<&'a Inspection>,
 ) -> Situation<'a> {
     let config = &turn.state.config;
-    let failure = task.failure.as_ref().and_then(FailureRecord::told);
+    let failure = task
+        .failure
+        .as_ref()
+        .and_then(FailureRecord::confident_diagnosis);
     Situation {
         class: FailureClass::of(task.report.as_deref(), failure),
         failure,

@@ -20,7 +20,10 @@ pub(super) fn inspect(turn: &mut Turn<'_>) {
 }
 
 fn target(turn: &Turn<'_>, task: &TaskState) -> Option<RepairTarget> {
-    let failure = task.failure.as_ref().and_then(FailureRecord::told)?;
+    let failure = task
+        .failure
+        .as_ref()
+        .and_then(FailureRecord::confident_diagnosis)?;
     Some(RepairTarget {
         task: task.key().clone(),
         attempt: task.failed_attempt.unwrap_or(task.attempts),

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_limited_is_never_used_up() {
+    fn an_unlimited_budget_is_never_used_up() {
         check(NOTHING, SPENT, None, None);
         let unpriced = Spending {
             cost_micro_usd: None,
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn money_is_told_before_tokens_and_time() {
+    fn money_is_shown_before_tokens_and_time() {
         let all = Budget {
             cost_micro_usd: Some(1),
             tokens: Some(1),

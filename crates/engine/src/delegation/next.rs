@@ -109,11 +109,11 @@ fn action(
     failure: &FailureRecord,
     inspection: Option<&Inspection>,
 ) -> RecoveryAction {
-    let told = failure.told();
+    let diagnosis = failure.confident_diagnosis();
     let repaired = past.repaired();
     recovery::action_for(&Situation {
-        class: FailureClass::of(Some(&last.report), told),
-        failure: told,
+        class: FailureClass::of(Some(&last.report), diagnosis),
+        failure: diagnosis,
         history: past.history(&repaired),
         limits: &Limits {
             task_iterations: terms.attempts,
@@ -131,8 +131,8 @@ fn action(
 }
 
 fn lacks_context(failure: &FailureRecord) -> bool {
-    let told = failure.told();
-    told.is_some_and(|found| FailureClass::of_failure(found) == FailureClass::MissingContext)
+    let diagnosis = failure.confident_diagnosis();
+    diagnosis.is_some_and(|found| FailureClass::of_failure(found) == FailureClass::MissingContext)
 }
 
 fn kind_after(last: &Attempted) -> PromptKind {

@@ -165,14 +165,14 @@ fn repair() -> PlannedRepair {
 use PromptKind::{Enriched, First, NewSession, Retry, Split};
 
 #[test]
-fn what_succeeds_is_done() {
+fn a_successful_attempt_is_done() {
     Play::new()
         .attempt(First, 300, attempted())
         .ends(Conclusion::Done);
 }
 
 #[test]
-fn time_is_doubled_where_there_was_progress_and_the_session_goes_on() {
+fn time_is_doubled_after_progress_and_the_session_is_resumed() {
     let play =
         Play::new()
             .attempt(First, 300, timed_out(true))
@@ -195,7 +195,7 @@ fn no_time_is_more_than_eight_times_the_first() {
 }
 
 #[test]
-fn one_attempt_is_one_whatever_could_be_done() {
+fn one_attempt_means_one_even_if_a_repair_were_possible() {
     let once = || {
         Play::on(Terms {
             attempts: 1,
@@ -214,7 +214,7 @@ fn one_attempt_is_one_whatever_could_be_done() {
 }
 
 #[test]
-fn what_gets_nowhere_is_divided_and_the_parts_share_time_and_attempts() {
+fn a_delegation_without_progress_is_split_and_the_parts_share_time_and_attempts() {
     let parts = vec!["one".to_owned(), "two".to_owned(), "three".to_owned()];
     let play = Play::new().attempt(First, 300, timed_out(false)).attempt(
         Split,
@@ -240,7 +240,7 @@ fn what_gets_nowhere_is_divided_and_the_parts_share_time_and_attempts() {
 }
 
 #[test]
-fn what_cannot_be_divided_is_a_persons() {
+fn a_task_that_cannot_be_split_goes_to_a_person() {
     let why = "it made no progress within its time limit and was not split".to_owned();
     for answer in [attempted(), timed_out(false)] {
         Play::new()
@@ -251,7 +251,7 @@ fn what_cannot_be_divided_is_a_persons() {
 }
 
 #[test]
-fn what_is_missing_is_looked_up_once_and_then_a_persons() {
+fn missing_context_is_looked_up_once_and_then_goes_to_a_person() {
     let lost = || failed(FailureKind::MissingReference);
     let play = Play::new()
         .attempt(First, 300, lost())
@@ -275,7 +275,7 @@ fn missing_context_is_a_question_if_it_may_not_be_looked_up() {
 }
 
 #[test]
-fn an_invalid_task_is_a_persons_at_once() {
+fn an_invalid_task_goes_to_a_person_at_once() {
     let play = Play::new().attempt(First, 300, failed(FailureKind::ContradictoryRequirements));
     assert!(matches!(
         play.next(),
@@ -284,7 +284,7 @@ fn an_invalid_task_is_a_persons_at_once() {
 }
 
 #[test]
-fn what_inspection_allows_is_repaired_once_and_then_it_is_tried_again() {
+fn an_allowed_repair_is_made_once_before_the_next_attempt() {
     let broken = || failed(FailureKind::MissingPythonModule);
     let play = Play::new().attempt(First, 300, broken());
     assert_eq!(play.next(), NextAction::Inspect);
@@ -303,7 +303,7 @@ fn what_inspection_allows_is_repaired_once_and_then_it_is_tried_again() {
 }
 
 #[test]
-fn what_cannot_be_repaired_is_told_to_the_agent() {
+fn the_agent_is_told_of_a_failure_that_cannot_be_repaired() {
     let play = Play::new().attempt(First, 300, failed(FailureKind::MissingPythonModule));
     let refused = Inspection::Refused { why: "no".into() };
     let refused = play.then(Happened::Inspected(refused));
@@ -373,7 +373,7 @@ fn a_service_that_is_away_for_too_long_ends_it() {
 }
 
 #[test]
-fn what_is_fatal_ends_it_at_once() {
+fn a_fatal_failure_ends_it_at_once() {
     let why = "no such program".to_owned();
     let fatal = of_class(AttemptClass::Fatal { why: why.clone() });
     Play::new()
@@ -419,7 +419,7 @@ fn passing_trouble_is_met_with_patience_first() {
 }
 
 #[test]
-fn whatever_happens_it_comes_to_an_end() {
+fn every_delegation_ends() {
     // Each kind of failure again and again, and nothing helps.
     for kind in FailureKind::ALL {
         let mut play = Play::new();

@@ -199,7 +199,7 @@ fn no_kind_turns_trouble_of_the_agents_own_into_the_tasks() {
 }
 
 #[test]
-fn a_timeout_is_told_by_whether_anything_showed_progress() {
+fn a_timeout_is_classified_by_signs_of_progress() {
     let timed_out = |progressed| AttemptReport {
         ending: Ending {
             timed_out: true,
@@ -326,7 +326,7 @@ fn a_repair_is_carried_out_only_if_inspection_allows_it() {
 }
 
 #[test]
-fn what_did_not_help_is_not_repaired_twice() {
+fn a_repair_that_did_not_help_is_not_repeated() {
     let limits = Limits::default();
     let broken = failure(FailureKind::MissingFile);
     let done = [planned("out").action];
@@ -344,7 +344,7 @@ fn what_did_not_help_is_not_repaired_twice() {
 }
 
 #[test]
-fn commands_are_told_nothing() {
+fn an_agent_that_takes_no_prompt_gets_no_advice() {
     let limits = Limits::default();
     for class in FailureClass::ALL {
         let mut shell = situation(class, &limits);

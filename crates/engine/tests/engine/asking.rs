@@ -90,7 +90,7 @@ fn is_open_question(run: &Run) -> bool {
 }
 
 #[test]
-fn a_person_is_told_what_failed_and_what_can_be_done() {
+fn the_question_says_what_failed_and_what_a_person_can_do() {
     let run = asked();
     assert_eq!(run.events()[1..], ["task_failed", "person_asked"]);
     let question = question(&run);
@@ -131,7 +131,7 @@ fn an_edited_task_starts_afresh_as_it_stands_now() {
 }
 
 #[test]
-fn what_a_person_adds_is_told_to_the_agent_from_then_on() {
+fn a_persons_context_is_in_all_later_prompts() {
     let mut run = asked_about_time();
     let said = |text: &str| PersonAnswer::Context {
         text: text.to_owned(),
@@ -240,7 +240,7 @@ fn editing_a_fix_may_edit_the_task_that_it_repairs() {
 }
 
 #[test]
-fn what_a_person_skips_is_left_out() {
+fn a_skipped_task_is_left_out() {
     let mut run = asked();
     answer(&mut run, PersonAnswer::Skip);
     assert_eq!(run.events(), ["person_answered", "chosen", "plan_asked"]);
@@ -288,7 +288,7 @@ fn without_a_terminal_the_run_ends_until_someone_decides() {
 }
 
 #[test]
-fn a_question_ends_with_what_is_said_outside_of_the_run() {
+fn a_question_ends_with_a_choice_made_outside_the_run() {
     for what in [Skip, Done, Retry] {
         let mut run = asked();
         run.resume(vec![choice(1, "1.1", what)]);

@@ -90,7 +90,7 @@ fn a_run_that_has_spent_its_budget_makes_no_attempt_any_more() {
 }
 
 #[test]
-fn a_run_that_needs_no_attempt_any_more_is_green_whatever_it_has_spent() {
+fn a_run_that_needs_no_further_attempt_is_green_even_over_budget() {
     let mut run = Run::start_with(run_tokens(1), vec![]);
     run.pick(picked("1.1", 0));
     run.attempt_ends(costs(100, signalled()));
@@ -242,7 +242,7 @@ fn an_attempt_that_exceeds_its_own_time_limit_has_failed() {
 }
 
 #[test]
-fn a_wait_that_there_is_no_time_for_is_for_later() {
+fn a_wait_longer_than_the_budget_ends_the_run_for_later() {
     let mut run = Run::start_with(limited(time(60_000), Budget::default()), vec![]);
     run.pick(picked("1.1", 0));
     run.attempt_ends(rate_limited_until(100_000));
@@ -285,7 +285,7 @@ fn ends() -> impl Strategy<Value = Vec<(u8, u64, bool)>> {
 
 proptest! {
     #[test]
-    fn whatever_sessions_tell_and_however_often_it_is_folded_the_sum_is_what_was_used(ends in ends()) {
+    fn the_sum_is_the_real_usage_for_any_reports_of_sessions(ends in ends()) {
         let mut run = Run::start_with(RunConfig::default(), vec![]);
         run.pick(picked("1.1", 0));
         let mut state = run.state;
@@ -295,13 +295,13 @@ proptest! {
             // The first two tell their whole past, from the second time on.
             let cumulative = session < 2 && used[at] > 0;
             used[at] += more;
-            let told = if session < 2 { used[at] } else { more };
+            let output = if session < 2 { used[at] } else { more };
             let report = AttemptReport {
                 session: Some(format!("s-{session}")),
                 usage: Some(Usage {
-                    input_tokens: told,
-                    output_tokens: 2 * told,
-                    cost_micro_usd: Some(3 * told),
+                    input_tokens: output,
+                    output_tokens: 2 * output,
+                    cost_micro_usd: Some(3 * output),
                     cumulative,
                     ..Usage::default()
                 }),

@@ -42,7 +42,7 @@ fn a_skip_from_before_the_run_holds_in_it_until_a_later_choice_ends_it() {
 }
 
 #[test]
-fn a_run_that_goes_on_hears_of_new_choices_only() {
+fn a_resumed_run_receives_new_choices_only() {
     let mut run = Run::start(vec![choice(3, "1.2", Skip)]);
     run.pick(picked("1.1", 0));
     let choices = vec![choice(3, "1.2", Skip), choice(5, "1.2", Retry)];
@@ -91,7 +91,7 @@ fn a_task_tried_again_has_all_its_attempts_but_no_number_twice() {
 }
 
 #[test]
-fn a_task_tried_again_is_told_how_it_failed_and_verified_as_it_stands_now() {
+fn the_prompt_of_a_retried_task_names_its_failure_and_its_current_verify_counts() {
     let mut run = attempting();
     run.attempt_ends(failed());
     run.attempt_ends(signalled());
@@ -110,7 +110,7 @@ fn a_task_tried_again_is_told_how_it_failed_and_verified_as_it_stands_now() {
 }
 
 #[test]
-fn what_passed_is_saved_to_the_end_though_the_task_is_left_alone() {
+fn a_task_that_passed_is_saved_completely_even_if_skipped() {
     for what in [Skip, Done] {
         let mut run = attempting();
         run.attempt_ends(signalled());
@@ -136,7 +136,7 @@ fn a_box_that_is_to_be_emptied_is_emptied_though_the_task_is_skipped() {
 }
 
 #[test]
-fn what_passed_is_tried_again_if_a_person_says_so_before_it_is_saved() {
+fn a_task_that_passed_is_retried_if_a_person_asks_before_it_is_saved() {
     let mut run = attempting();
     run.attempt_ends(signalled());
     run.verified(Verdict::Green);
@@ -149,7 +149,7 @@ fn what_passed_is_tried_again_if_a_person_says_so_before_it_is_saved() {
 }
 
 #[test]
-fn what_a_hook_said_is_told_at_the_next_try() {
+fn the_next_prompt_has_the_output_of_a_failed_hook() {
     let mut run = attempting();
     run.commit_is_refused();
     run.resume(vec![choice(1, "1.1", Retry)]);

@@ -15,7 +15,7 @@ fn outcome(run: &Run) -> &RunOutcome {
 }
 
 #[test]
-fn what_was_asked_for_may_be_done_while_more_is_open() {
+fn the_requested_tasks_may_be_done_while_others_are_open() {
     let mut run = Run::start(vec![]);
     run.read(PlanStatus {
         total: 3,
@@ -115,7 +115,7 @@ fn last_attempt() -> Run {
 }
 
 #[test]
-fn who_changed_nothing_in_the_last_attempt_of_a_run_is_not_asked_again() {
+fn an_agent_that_changed_nothing_in_the_last_attempt_is_not_asked_again() {
     let mut run = last_attempt();
     run.attempt_ends(AttemptReport {
         files_changed: 0,

@@ -333,7 +333,7 @@ fn repeated(run: &Run) -> Vec<(String, Vec<&str>)> {
 }
 
 #[test]
-fn what_passed_in_an_earlier_run_is_repeated_until_all_tasks_are_done() {
+fn checks_of_earlier_runs_are_repeated_until_all_tasks_are_done() {
     let mut run = done_with(RunConfig::default());
     checked(&mut run, all_but("make b"));
     reopened(&mut run);
@@ -371,7 +371,7 @@ fn what_passed_in_an_earlier_run_is_repeated_until_all_tasks_are_done() {
 }
 
 #[test]
-fn what_passed_in_an_earlier_run_always_runs_again() {
+fn checks_of_earlier_runs_always_run_again() {
     let mut run = done_with(RunConfig::default());
     checked(&mut run, all_but("make b"));
     reopened(&mut run);

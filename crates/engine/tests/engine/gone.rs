@@ -122,7 +122,7 @@ fn resumed_with_a_claim(what: ChoiceKind) -> Run {
 }
 
 #[test]
-fn claims_are_judged_and_then_what_a_person_said_holds() {
+fn claims_are_judged_before_a_persons_choice_takes_effect() {
     for what in ChoiceKind::ALL {
         let mut run = resumed_with_a_claim(what);
         let Command::JudgeClaims { claims, .. } = run.command() else {

@@ -108,7 +108,7 @@ fn results_are_those_of_now() {
 }
 
 #[test]
-fn what_a_person_says_of_another_task_shows_at_once() {
+fn a_choice_about_another_task_shows_at_once() {
     let mut run = Run::start(vec![]);
     done(&mut run, "1.1", 0);
     run.pick(picked("1.2", 1));

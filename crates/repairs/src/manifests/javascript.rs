@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn text_locks_tell_where_packages_come_from() {
+    fn text_lock_files_name_the_source_of_packages() {
         let yarn = "ms@^2.1.3, ms@2.1.3:\n  version \"2.1.3\"\n  resolved \"https://a.example/ms-2.1.3.tgz#574\"\n";
         assert_eq!(text_lock(yarn).sources, ["https://a.example"]);
         let berry = "\"ms@npm:^2.1.3\":\n  version: 2.1.3\n  resolution: \"ms@npm:2.1.3\"\n\"ts@patch:ts@npm%3A5#optional!builtin<compat/ts>\":\n";

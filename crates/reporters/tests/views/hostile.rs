@@ -90,9 +90,9 @@ proptest! {
 
     #[test]
     fn lines_stay_lines(text in hostile_text()) {
-        let told = lines(&text);
-        prop_assert!(!told.replace('\n', "").contains(is_harmful), "{told:?}");
-        let forged = told.lines().find(|line| !is_status_or_detail(line));
+        let output = lines(&text);
+        prop_assert!(!output.replace('\n', "").contains(is_harmful), "{output:?}");
+        let forged = output.lines().find(|line| !is_status_or_detail(line));
         prop_assert_eq!(forged, None);
     }
 
@@ -131,9 +131,9 @@ proptest! {
             RunOutcome::SetUp { why: text.clone() },
         ];
         for outcome in outcomes {
-            let told = summary(&text, outcome);
-            prop_assert!(!told.replace('\n', "").contains(is_harmful), "{told:?}");
-            prop_assert!(told.lines().all(|line| line != "ALL_TASKS_COMPLETE"));
+            let output = summary(&text, outcome);
+            prop_assert!(!output.replace('\n', "").contains(is_harmful), "{output:?}");
+            prop_assert!(output.lines().all(|line| line != "ALL_TASKS_COMPLETE"));
         }
     }
 }

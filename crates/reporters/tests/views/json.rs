@@ -8,7 +8,7 @@ fn text(out: &[u8]) -> &str {
 }
 
 #[test]
-fn a_run_is_told_in_json() {
+fn a_run_is_reported_in_json() {
     let mut out = Vec::new();
     scripts::well_in_the_end(JsonLines::new(&mut out)).finish();
     assert_data_eq!(text(&out), str![[r#"
@@ -93,7 +93,7 @@ fn a_limit_ends_with_its_summary() {
 
 /// The second process knows of the first, and counts on.
 #[test]
-fn a_run_that_goes_on_counts_on() {
+fn a_resumed_run_keeps_counting() {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let stopped = scripts::stopped(JsonLines::new(&mut first));
     scripts::goes_on(stopped, JsonLines::new(&mut second)).finish();

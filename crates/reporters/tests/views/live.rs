@@ -92,7 +92,7 @@ fn a_finished_run_leaves_its_lines_and_nothing_else() {
 
 /// The summary follows, and other programs look for a line of it.
 #[test]
-fn what_is_printed_afterwards_begins_a_line() {
+fn later_output_begins_on_a_new_line() {
     let mut terminal = Emulator::new(24, 80);
     scripts::stopped(Live::new(terminal.clone(), Palette::Plain)).finish();
     std::io::Write::write_all(&mut terminal, b"Stopped.").expect("it is written");
@@ -298,7 +298,7 @@ fn a_wait_says_until_when_and_why() {
 }
 
 #[test]
-fn someone_who_stops_the_run_sees_that_it_stops() {
+fn the_screen_says_that_the_run_is_stopping() {
     let (terminal, mut run) = start(24, 80);
     let rows = [row("1.1", "Parse the file")];
     run.plan(&rows, Some(picked(&rows[0], &[], None)));

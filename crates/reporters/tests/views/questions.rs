@@ -153,7 +153,7 @@ fn the_time_that_a_person_takes_is_theirs() {
 }
 
 #[test]
-fn the_summary_has_the_commands_to_go_on_with() {
+fn the_summary_has_the_next_commands() {
     let mut summary = Summary::default();
     let rows = ["1", "2", "3", "4"].map(|id| row(id, "Find it"));
     summary.outline(&rows);

@@ -122,7 +122,7 @@ fn check(outcome: RunOutcome, expected: impl IntoData) {
 }
 
 #[test]
-fn what_a_person_left_out_is_told_until_the_person_thinks_better_of_it() {
+fn a_skipped_task_is_listed_until_the_person_retries_it() {
     let mut summary = Summary::default();
     summary.outline(&[row("1.1", "Parse the file"), row("1.2", "Print it again")]);
     let now = Timestamp::from_millis(1000);
@@ -216,7 +216,7 @@ Attempts  0 of 100
 
 /// Other programs look for these words.
 #[test]
-fn what_a_limit_says_stands_there_exactly() {
+fn the_message_of_a_limit_is_exact() {
     let message =
         "ERROR: Max fix attempts (3) reached for task 1.3\nFix attempts: 1.3.1, 1.3.2, 1.3.3";
     let mut summary = Summary::default();
@@ -229,7 +229,7 @@ fn what_a_limit_says_stands_there_exactly() {
 
 /// A wait that a crash or a stop cuts in two is one wait.
 #[test]
-fn a_wait_that_goes_on_counts_once() {
+fn a_resumed_wait_counts_once() {
     let mut run = scripts::waiting(Summary::default());
     run.pass(10_000).stopped(StopSignal::Interrupt);
     assert_eq!(waits(&run.view), (1, 10_000));
@@ -257,11 +257,11 @@ fn a_task_that_is_opened_again_starts_afresh() {
     assert_eq!(figures(&run).unverified, []);
     assert_eq!(figures(&run).originals.done, 0);
     run.finish();
-    let told = String::from_utf8_lossy(&out);
+    let output = String::from_utf8_lossy(&out);
     assert_eq!(
-        told.matches("PASS  [    1s] 1.1 Parse the file").count(),
+        output.matches("PASS  [    1s] 1.1 Parse the file").count(),
         1,
-        "{told}"
+        "{output}"
     );
 }
 

@@ -78,7 +78,10 @@ impl ActiveDelegation<'_> {
         state: &'s DelegationState,
     ) -> Option<FailureSite<'s>> {
         Some(FailureSite {
-            failure: state.failure.as_ref().and_then(FailureRecord::told)?,
+            failure: state
+                .failure
+                .as_ref()
+                .and_then(FailureRecord::confident_diagnosis)?,
             commands: work.verify.iter().cloned().collect(),
             log: log_of_attempt(&self.folder.path, self.log.last_number()),
             environment: &self.environment,

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_hangs_if_it_had_several_times_what_it_took_before() {
+    fn a_check_hangs_if_it_takes_several_times_as_long_as_before() {
         let has_hung = |had_s, last_ms| has_hung(Duration::from_secs(had_s), last_ms);
         assert!(!has_hung(30, 10_000));
         assert!(has_hung(50, 10_000));

@@ -120,7 +120,9 @@ pub(super) fn suggestions(
         Some(task) => earlier.last_failure(&task)?,
         None => None,
     };
-    let found = failure.as_ref().and_then(FailureRecord::told);
+    let found = failure
+        .as_ref()
+        .and_then(FailureRecord::confident_diagnosis);
     Ok(found.map_or_else(Vec::new, |found| found.suggested_actions.clone()))
 }
 

@@ -195,7 +195,7 @@ fn an_end_that_moved_to_another_run_is_noticed() {
 }
 
 #[test]
-fn a_command_that_is_listed_as_owed_in_the_place_of_another_is_noticed() {
+fn a_command_listed_as_pending_in_place_of_another_is_noticed() {
     let folder = Folder::new();
     let mut store = folder.open();
     let first = begin(&mut store, "login");

@@ -77,7 +77,7 @@ fn assert_holds(store: &Store, run: &RunId, count: u64) {
 }
 
 #[test]
-fn a_full_disk_is_told_and_what_was_stored_stays_readable() {
+fn a_full_disk_is_reported_and_stored_steps_stay_readable() {
     on_a_small_disk("disk::inner_fills_up");
 }
 
@@ -106,7 +106,7 @@ fn inner_fills_up() {
 }
 
 #[test]
-fn a_new_file_on_a_full_disk_is_told() {
+fn a_new_file_on_a_full_disk_is_reported() {
     on_a_small_disk("disk::inner_is_full");
 }
 
@@ -153,14 +153,14 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn a_folder_that_is_not_writable_is_told_for_a_new_file() {
+fn a_folder_that_is_not_writable_is_reported_for_a_new_file() {
     let folder = Folder::new();
     set_mode(folder.file().parent().unwrap(), 0o555);
     as_ordinary_user(&folder);
 }
 
 #[test]
-fn a_folder_that_is_not_writable_is_told_for_a_file_that_is() {
+fn a_folder_that_is_not_writable_is_reported_for_a_file_that_is() {
     let folder = Folder::new();
     fill(&mut folder.open());
     give_to_nobody(&folder.file());
@@ -171,7 +171,7 @@ fn a_folder_that_is_not_writable_is_told_for_a_file_that_is() {
 }
 
 #[test]
-fn a_file_that_is_not_writable_is_told() {
+fn a_file_that_is_not_writable_is_reported() {
     let folder = Folder::new();
     fill(&mut folder.open());
     give_to_nobody(folder.file().parent().unwrap());
@@ -180,7 +180,7 @@ fn a_file_that_is_not_writable_is_told() {
 }
 
 #[test]
-fn what_may_not_be_written_can_be_read() {
+fn a_read_only_journal_can_be_read() {
     let folder = Folder::new();
     fill(&mut folder.open());
     set_mode(folder.file().parent().unwrap(), 0o555);
@@ -189,7 +189,7 @@ fn what_may_not_be_written_can_be_read() {
 }
 
 #[test]
-fn what_may_not_be_written_can_be_read_while_its_owner_writes() {
+fn a_read_only_journal_can_be_read_while_its_owner_writes() {
     let folder = Folder::new();
     let mut writer = folder.open();
     fill(&mut writer);
@@ -216,7 +216,7 @@ fn what_a_killed_owner_left_can_be_read() {
 }
 
 #[test]
-fn what_may_not_be_read_is_told() {
+fn an_unreadable_journal_is_reported() {
     let folder = Folder::new();
     fill(&mut folder.open());
     set_mode(folder.file().parent().unwrap(), 0o700);

@@ -36,7 +36,7 @@ fn an_attempt_is_stored_when_it_begins_and_completed_when_it_ends() {
 }
 
 #[test]
-fn an_attempt_began_when_it_was_first_heard_of() {
+fn an_attempt_began_when_it_was_first_recorded() {
     let folder = Folder::new();
     let mut store = folder.open();
     let run = begin(&mut store, "login");
@@ -100,7 +100,7 @@ fn two_runs(store: &mut Store) {
 }
 
 #[test]
-fn the_story_of_a_task_is_told_over_all_runs_of_its_spec_only() {
+fn the_story_of_a_task_covers_all_runs_of_its_spec_only() {
     let folder = Folder::new();
     let mut store = folder.open();
     two_runs(&mut store);
@@ -151,7 +151,7 @@ fn a_failure_needs_its_attempt() {
 }
 
 #[test]
-fn rows_with_the_same_id_are_told_apart_by_occurrence_and_title() {
+fn rows_with_the_same_id_differ_by_occurrence_and_title() {
     let folder = Folder::new();
     let mut store = folder.open();
     let run = begin(&mut store, "login");

@@ -89,7 +89,7 @@ fn a_step_twice_or_after_a_gap_is_refused_and_leaves_no_trace() {
 }
 
 #[test]
-fn what_is_owed_is_what_was_issued_and_not_answered() {
+fn pending_commands_are_those_issued_and_not_answered() {
     let (_folder, mut store, run) = store_with(2);
     let many = Step {
         answers: None,
@@ -116,7 +116,7 @@ fn what_is_owed_is_what_was_issued_and_not_answered() {
 }
 
 #[test]
-fn an_answer_to_nothing_owed_is_refused() {
+fn an_answer_to_no_pending_command_is_refused() {
     let (_folder, mut store, run) = store_with(2);
     for nothing in [1, 99] {
         let wrong = Step {
@@ -130,7 +130,7 @@ fn an_answer_to_nothing_owed_is_refused() {
 }
 
 #[test]
-fn a_command_cannot_be_issued_while_it_is_owed() {
+fn a_command_cannot_be_issued_while_it_is_pending() {
     let (_folder, mut store, run) = store_with(2);
     let wrong = Step {
         answers: None,

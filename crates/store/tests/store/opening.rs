@@ -36,7 +36,7 @@ fn an_empty_file_is_a_new_one() {
 }
 
 #[test]
-fn a_log_without_its_file_is_no_hindrance() {
+fn a_log_without_its_file_is_ignored() {
     let folder = Folder::new();
     fs::write(folder.path("regreen.db-wal"), [7; 5000]).unwrap();
     let store = folder.open();
@@ -134,7 +134,7 @@ fn read(folder: &Folder) -> Store {
 }
 
 #[test]
-fn where_there_is_no_file_none_is_made() {
+fn a_missing_file_is_not_created() {
     let folder = Folder::new();
     let nowhere = folder.path("nowhere/regreen.db");
     for path in [folder.file(), nowhere] {
@@ -180,7 +180,7 @@ fn a_writer_is_noticed_and_not_disturbed() {
 }
 
 #[test]
-fn who_begins_to_write_in_a_file_that_is_being_read_succeeds() {
+fn a_writer_may_start_while_the_file_is_being_read() {
     let folder = Folder::new();
     fill(&mut folder.open());
     let reader = read(&folder);
@@ -209,7 +209,7 @@ fn what_a_killed_process_left_in_its_log_is_read_and_stays_there() {
 }
 
 #[test]
-fn a_damaged_file_is_told() {
+fn a_damaged_file_is_reported() {
     let folder = Folder::new();
     fs::write(folder.file(), "this is no database ".repeat(99)).unwrap();
     let error = Store::open_read_only(&folder.file(), NOON).unwrap_err();

@@ -117,7 +117,7 @@ fn busy_process(folder: &Folder) -> Child {
 }
 
 #[test]
-fn the_second_writer_is_told_that_the_file_is_busy_and_readers_go_on() {
+fn a_second_writer_gets_a_busy_error_and_readers_continue() {
     let folder = Folder::new();
     let mut store = folder.open();
     let run = begin(&mut store, "login");
@@ -164,7 +164,7 @@ fn a_step_that_another_process_stored_first_is_refused() {
 }
 
 #[test]
-fn what_is_listed_while_another_writes_is_never_called_damaged() {
+fn a_journal_listed_during_a_write_is_not_called_damaged() {
     let folder = Folder::new();
     let mut writer = folder.open();
     thread::scope(|scope| {

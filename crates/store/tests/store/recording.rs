@@ -83,7 +83,7 @@ fn a_recording_with_a_line_missing_or_broken_is_not_imported_at_all() {
 }
 
 #[test]
-fn what_is_no_recording_is_refused() {
+fn an_invalid_recording_is_refused() {
     assert!(matches!(recording(&[]), Err(RecordingError::Empty)));
     let newer = exported(0)[0].replace(r#""regreen_journal":1"#, r#""regreen_journal":2"#);
     let error = recording(&[newer]).unwrap_err();

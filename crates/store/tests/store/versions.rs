@@ -87,7 +87,7 @@ fn an_older_file_is_read_as_it_will_be_and_stays_as_it_is() {
 }
 
 #[test]
-fn who_updated_a_file_and_when_is_written_in_it() {
+fn a_file_records_what_updated_it_and_when() {
     let folder = old_file(VERSION_1);
     folder.open().close().unwrap();
     let raw = Connection::open(folder.file()).unwrap();
@@ -115,7 +115,7 @@ fn shape(raw: &Connection) -> BTreeMap<String, Option<String>> {
 }
 
 #[test]
-fn what_older_versions_made_is_still_made_the_same_way() {
+fn tables_of_older_versions_keep_their_shape() {
     let folder = Folder::new();
     folder.open().close().unwrap();
     let new = shape(&Connection::open(folder.file()).unwrap());

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_whatever_the_program_is_called() {
+    fn a_line_is_read_under_any_program_name() {
         let line = "4711 (a) R (b) 1) S 12 4711 4711 0 -1 4194304 100 0 0 0 5 6 7 8 20 0 1 0 98765 \
                     1000 10 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0";
         let stat = StatLine::parse(line).unwrap();

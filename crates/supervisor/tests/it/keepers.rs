@@ -106,7 +106,7 @@ fn a_keeper_that_was_killed_while_it_waited_is_replaced() {
 }
 
 #[test]
-fn what_a_keeper_has_kept_before_is_no_work_of_the_next_program() {
+fn a_keepers_earlier_program_is_not_progress_of_the_next_one() {
     let keepers = Keepers::new(testchild());
     run(&keepers, spec(&["burn", "1000"]));
     let mut idle = spec(&["sleep", "60000"]);

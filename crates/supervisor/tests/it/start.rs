@@ -53,7 +53,7 @@ fn a_file_that_may_not_be_executed_is_not_started() {
 }
 
 #[test]
-fn a_folder_that_does_not_exist_is_said_to_be_the_reason() {
+fn a_folder_that_does_not_exist_is_named_as_the_reason() {
     let mut spec = spec(&["exit", "0"]);
     spec.cwd = "/no/such/folder".into();
     let exit = run(spec).ended.exit;

@@ -26,7 +26,7 @@ fn a_megabyte_each_way_does_not_block() {
 }
 
 #[test]
-fn a_child_that_does_not_read_is_no_trouble() {
+fn a_child_that_does_not_read_its_input_does_no_harm() {
     let mut spec = spec(&["exit", "7"]);
     spec.stdin = Stdin::Bytes(vec![b'x'; 1 << 20]);
     assert_eq!(run(spec).ended.exit, Exit::Exited(7));

@@ -53,7 +53,7 @@ fn strays_of_a_dead_regreen_and_a_dead_keeper_are_ended_at_the_next_start() {
 }
 
 #[test]
-fn another_runs_processes_are_no_strays() {
+fn processes_of_another_run_are_not_strays() {
     let mut spec = spec(&["tick", "1", "300"]);
     spec.marker = Marker::new("run-a:12");
     let run = run_with(spec, |handle, _| {

@@ -70,7 +70,7 @@ fn a_pipe_is_refused_without_waiting() {
 }
 
 #[test]
-fn what_only_looks_like_a_file_is_named() {
+fn sockets_and_devices_are_named() {
     let folder = Folder::new();
     let _listener = std::os::unix::net::UnixListener::bind(folder.path("socket")).unwrap();
     symlink("/dev/zero", folder.path("zero")).unwrap();

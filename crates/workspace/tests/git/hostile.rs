@@ -168,7 +168,7 @@ fn nothing_that_the_repository_configures_runs_for_snapshots_and_comparisons() {
 }
 
 #[test]
-fn what_a_partial_clone_lacks_is_not_fetched() {
+fn missing_objects_of_a_partial_clone_are_not_fetched() {
     let hostile = Hostile::new();
     let git: Git = hostile.repo.open();
     let head = git.head().unwrap().unwrap();

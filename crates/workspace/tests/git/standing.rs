@@ -4,7 +4,7 @@ use std::process::Command;
 use regreen_workspace::{PathStatus, RelPath, path_status};
 
 #[test]
-fn path_status_tells_tracked_ignored_and_untracked_apart() {
+fn path_status_distinguishes_tracked_ignored_and_untracked() {
     let root = tempfile::tempdir().unwrap();
     let root = root.path();
     let of = |path: &str| path_status(root, &RelPath::new(path).unwrap());

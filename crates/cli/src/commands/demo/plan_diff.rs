@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_new_or_gone_is_shown() {
+    fn everything_new_or_gone_is_shown() {
         assert_eq!(plan_diff("a\nb\n", "a\nb\n"), "");
         assert_eq!(plan_diff("", "a\n"), "+ a\n");
         assert_eq!(plan_diff("a\nb\n", "b\n"), "- a\n");

@@ -40,12 +40,12 @@ fn what(event: &Event, task: &TaskKey) -> Option<String> {
             prompt,
             attempt,
             ..
-        } if of == task => Some(format!("attempt {attempt}, {}", told(*prompt))),
+        } if of == task => Some(format!("attempt {attempt}, {}", describe(*prompt))),
         _ => None,
     }
 }
 
-fn told(prompt: PromptKind) -> &'static str {
+fn describe(prompt: PromptKind) -> &'static str {
     match prompt {
         PromptKind::First => "from the start",
         PromptKind::Retry => "with the failure",

@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_no_hook_input_is_none() {
+    fn invalid_hook_input_is_rejected() {
         for text in [
             "",
             "{",
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_odd_beside_the_folder_is_passed_over() {
+    fn missing_or_odd_fields_of_hook_input_are_ignored() {
         let read = |text: &str| HookInput::read(text.as_bytes()).unwrap();
         let plain = read(r#"{"cwd":"here"}"#);
         assert_eq!(plain.transcript, None);

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_agent_was_told_or_read_does_not() {
+    fn text_that_the_agent_was_given_or_read_does_not_count() {
         for line in [
             "NOT_ALL_TASKS_COMPLETE",
             "ALL_TASKS_COMPLETED",

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn each_weakness_is_told_once_with_its_count() {
+    fn each_weakness_is_listed_once_with_its_count() {
         let text = "- [ ] 1.1 Do it as discussed\n- [ ] 1.2 a in a.rs\n  - **Verify**: it works\n- [ ] 1.2 b.rs\n  - **Verify**: `make x || true`\n  - [ ] part\n- [ ] 1.4 c.rs\n  - **Verify**: `make x` shows all is well\n- [ ] 1.5 d.rs\n  - **Verify**: `make x` returns 3\n";
         assert_eq!(
             messages(text),
@@ -248,12 +248,12 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_is_told_what_a_task_is() {
+    fn the_message_for_an_empty_file_explains_tasks() {
         assert_eq!(messages("# Plan\n"), ["there are no tasks in this file"]);
     }
 
     #[test]
-    fn paths_are_told_from_prose() {
+    fn paths_are_distinguished_from_prose() {
         for word in ["src/a.rs", "`README.md`,", "./x/y", "(Cargo.toml)"] {
             assert!(is_path(word), "{word}");
         }

@@ -168,7 +168,7 @@ fn every_setting_reaches_the_run() {
 }
 
 #[test]
-fn the_help_tells_the_truth_about_defaults() {
+fn the_help_is_right_about_defaults() {
     let run = Run::augment_args(clap::Command::new("run"));
     let mut told = Vec::new();
     for row in Settings::from(Layer::default()).rows() {

@@ -23,7 +23,7 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn lists_headings_and_breaks_are_told_apart() {
+fn lists_headings_and_breaks_are_distinguished() {
     check(
         "# a\n- b\n* c\n+ d\n1. e\n2) f\n---\n***\n- - -\n#g\n-h\n",
         "#-----===tt",
@@ -47,7 +47,7 @@ fn numbers_other_than_one_do_not_start_a_list_inside_a_paragraph() {
 }
 
 #[test]
-fn what_looks_like_a_row_in_code_or_comments_is_none() {
+fn rows_in_code_or_comments_do_not_count() {
     check("```\n- [ ] a\n```\n- b\n", "(.)-");
     check("~~~~\n```\n~~~\n~~~~\n", "(..)");
     check("<!--\n- [ ] a\n-->\n- b\n", "!!!-");
@@ -78,12 +78,12 @@ fn underlined_text_is_a_heading() {
 }
 
 #[test]
-fn text_that_goes_on_keeps_its_item_open() {
+fn continued_text_keeps_its_item_open() {
     check("- a\nlazy\n    - [ ] b\n", "-t-");
 }
 
 #[test]
-fn text_that_goes_on_a_quotation_is_not_text_of_the_list() {
+fn text_that_continues_a_quotation_is_not_text_of_the_list() {
     check("> a\nlazy\n2. [ ] b\n", "tt-");
     check("1.  a\n    > q\nlazy\n    - [ ] b\n", "-tt-");
     check("- > q\nlazy\n  - [ ] b\n", "-t-");

@@ -161,7 +161,7 @@ fn modification_requests_are_counted() {
 }
 
 #[test]
-fn what_is_no_json_object_is_no_state() {
+fn a_state_must_be_a_json_object() {
     for text in ["", "{", "[]", "3", "{\"a\":1}}", "phase: execution"] {
         assert!(StateDocument::read(text).is_err(), "{text}");
     }

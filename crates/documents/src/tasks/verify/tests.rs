@@ -238,7 +238,7 @@ fn text_that_is_not_about_the_result_leaves_nothing_unchecked() {
 
 /// Each of these once made a check green that had exited with 1, or was dropped without a word.
 #[test]
-fn what_is_not_wholly_understood_demands_exit_code_0_and_is_not_checked() {
+fn an_expectation_not_wholly_understood_demands_exit_code_0_and_is_not_checked() {
     for after in [
         "(fails on warnings)",
         "fails before the change and passes after it",
@@ -317,7 +317,7 @@ fn a_negation_before_a_command_expects_no_failure_of_it() {
 }
 
 #[test]
-fn what_is_understood_is_judged_though_the_rest_is_not_checked() {
+fn the_understood_part_of_an_expectation_is_judged() {
     for (after, judged) in [
         (
             "returns 5, new tests cover both",
@@ -402,12 +402,12 @@ fn a_span_can_be_what_the_command_before_it_prints() {
 }
 
 #[test]
-fn examples_are_no_commands() {
+fn examples_are_not_commands() {
     check("Run the tests (e.g. `curl API | jq`)", &[]);
 }
 
 #[test]
-fn the_number_of_the_next_step_is_no_result() {
+fn the_number_of_the_next_step_is_not_a_result() {
     check(
         "1. Run `make 1`\n2. Run `make 2`\n3. Look",
         &[("make 1", IfProgram, ""), ("make 2", IfProgram, "")],
@@ -430,7 +430,7 @@ fn a_command_to_compare_with_is_a_command() {
 }
 
 #[test]
-fn what_is_not_to_be_run_is_no_command() {
+fn text_that_must_not_run_is_not_a_command() {
     check("do not run `rm -rf x`", &[]);
     check("`make` is not needed", &[]);
 }

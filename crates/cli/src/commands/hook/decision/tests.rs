@@ -159,7 +159,7 @@ fn a_session_that_got_nothing_done_or_says_that_all_is_done_may_stop() {
 }
 
 #[test]
-fn without_anything_to_go_on_with_a_session_may_stop() {
+fn without_open_tasks_a_session_may_stop() {
     for state in [
         "{}",
         r#"{"phase":"design","totalTasks":6}"#,
@@ -227,7 +227,7 @@ fn an_open_fix_comes_first_and_a_ticked_row_is_passed_over() {
 }
 
 #[test]
-fn a_missing_task_file_is_said() {
+fn a_missing_task_file_is_reported() {
     let state = r#"{"phase":"execution","totalTasks":6}"#;
     let gone = StopContext {
         tasks: None,

@@ -377,7 +377,11 @@ impl<'a> RunStory<'a> {
         if let Some(kind) = kind_and_place(failure) {
             page.detail(&kind);
         }
-        for action in failure.told().map(Failure::advice).unwrap_or_default() {
+        for action in failure
+            .confident_diagnosis()
+            .map(Failure::advice)
+            .unwrap_or_default()
+        {
             page.detail(&format!("may help: {action}"));
         }
         let fix = failure.attempted_fix.as_str();

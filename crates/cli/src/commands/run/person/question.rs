@@ -57,7 +57,10 @@ impl QuestionText<'_> {
         if let Some(failure) = &question.failure {
             facts.extend(kind_and_place(failure).map(|kind| ("", kind)));
             facts.push(("", headline(failure)));
-            let advice = failure.told().map(Failure::advice).unwrap_or_default();
+            let advice = failure
+                .confident_diagnosis()
+                .map(Failure::advice)
+                .unwrap_or_default();
             facts.extend(
                 advice
                     .iter()
