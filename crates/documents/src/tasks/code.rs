@@ -140,9 +140,51 @@ fn backtick_runs(text: &str) -> Vec<Range<usize>> {
     runs
 }
 
-/// A span over several lines is one line of code.
+/// Returns how many backticks open a code span that the text does not close.
+pub(crate) fn open_span(text: &str) -> Option<usize> {
+    let from = spans(text).last().map_or(0, |span| span.range.end);
+    backtick_runs(&text[from..])
+        .first()
+        .map(ExactSizeIterator::len)
+}
+
+/// Returns whether a text has a run of that many backticks.
+pub(crate) fn has_backticks(text: &str, count: usize) -> bool {
+    backtick_runs(text).iter().any(|run| run.len() == count)
+}
+
+/// A span over several lines is one line of code, unless the lines are parts of a quoted text, or
+/// a backslash continues them.
 fn inside(code: &str) -> String {
-    code.replace(['\n', '\r'], " ").trim().to_owned()
+    let mut quote = None;
+    let mut joined = String::new();
+    for (at, line) in code.lines().enumerate() {
+        let is_continued = joined.ends_with('\\');
+        if at > 0 {
+            joined.push(if quote.is_some() || is_continued {
+                '\n'
+            } else {
+                ' '
+            });
+        }
+        joined.push_str(line);
+        quote = quote_after(line, quote);
+    }
+    joined.trim().to_owned()
+}
+
+/// The quote that is open behind a line of shell text.
+fn quote_after(line: &str, mut quote: Option<char>) -> Option<char> {
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None | Some('"'), '\\') => drop(chars.next()),
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            _ => {}
+        }
+    }
+    quote
 }
 
 /// Returns the commands of a Do field, in order: code blocks for a shell, and steps that are one
@@ -186,9 +228,18 @@ mod tests {
         check_spans("run `make` then `make test`", &["make", "make test"]);
         check_spans("``echo `date` ``", &["echo `date`"]);
         check_spans("`a\nb`", &["a b"]);
+        check_spans("`a\r\nb`", &["a b"]);
         check_spans("an `open span", &[]);
         check_spans("`` ` `` `x`", &["`", "x"]);
         check_spans("``", &[]);
+    }
+
+    #[test]
+    fn lines_of_a_quoted_text_and_continued_lines_stay_lines() {
+        check_spans("`py -c \"\nx\ny\" z\nw`", &["py -c \"\nx\ny\" z w"]);
+        check_spans("`a '\nb\"\n'\nc`", &["a '\nb\"\n' c"]);
+        check_spans("`a \\\n  b`", &["a \\\n  b"]);
+        check_spans("`a \\\"\nb`", &["a \\\" b"]);
     }
 
     #[track_caller]

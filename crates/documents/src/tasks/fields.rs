@@ -2,6 +2,7 @@
 
 use regreen_model::Fields;
 
+use super::code::{has_backticks, open_span};
 use super::row::Row;
 use crate::markdown::{Item, Line};
 
@@ -53,6 +54,7 @@ pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
         // Bullets directly below the row, not those nested in them.
         let direct = *child_indent.get_or_insert(item.indent);
         let end = item_end(lines, at, block_end, item.indent);
+        let end = span_end(text, lines, at, end, block_end);
         if item.indent <= direct {
             take_field(text, lines, at, end, item, &mut fields);
             at = end;
@@ -70,6 +72,27 @@ fn item_end(lines: &[Line], at: usize, block_end: usize, indent: usize) -> usize
         |line: &Line| matches!(line.kind, Blank | FenceBody | FenceClose) || line.indent > indent;
     let below = lines.get(at + 1..block_end).unwrap_or_default();
     at + 1 + below.iter().take_while(|line| belongs(line)).count()
+}
+
+/// Returns where a field ends whose code span is still open at `end`: unindented lines continue a
+/// paragraph, and with it the span, as in `` `python -c "⏎import x⏎"` ``.
+fn span_end(text: &str, lines: &[Line], at: usize, end: usize, block_end: usize) -> usize {
+    use crate::markdown::LineKind::{FenceOpen, IndentedCode, Text};
+    let own = lines.get(at..end).unwrap_or_default();
+    let (Some(first), Some(last)) = (own.first(), own.last()) else {
+        return end;
+    };
+    let has_fence = own.iter().any(|line| line.kind == FenceOpen);
+    let Some(open) = open_span(&text[first.start..last.end]).filter(|_| !has_fence) else {
+        return end;
+    };
+    let below = lines.get(end..block_end).unwrap_or_default();
+    let mut continued = below
+        .iter()
+        .take_while(|line| matches!(line.kind, Text | IndentedCode));
+    let closing = continued.position(|line| has_backticks(&text[line.start..line.end], open));
+    // A backtick that nothing closes opens no span.
+    closing.map_or(end, |closing| end + closing + 1)
 }
 
 fn take_field(text: &str, lines: &[Line], at: usize, end: usize, item: &Item, fields: &mut Fields) {

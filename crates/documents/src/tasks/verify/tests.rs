@@ -29,6 +29,25 @@ fn one_span_is_always_run() {
     );
 }
 
+/// Agents write scripts like this one, without an indent.
+#[test]
+fn a_span_goes_on_over_unindented_lines() {
+    let text = "- [ ] 1.1 a\n  - **Verify**: `python -c \"\nimport x\nif x:\n    y()\n\"`\n  - **Commit**: `c`\n- [ ] 1.2 b\n";
+    let file = TaskFile::read(text);
+    let row = file.rows().next().unwrap();
+    let commands = file.verify_commands(row);
+    let commands: Vec<&str> = commands.iter().map(|c| c.command.as_str()).collect();
+    assert_eq!(commands, ["python -c \"\nimport x\nif x:\n    y()\n\""]);
+    let fields = file.task(row).unwrap().fields;
+    assert_eq!(fields.commit.as_deref(), Some("`c`"));
+    // Nothing closes it.
+    let file = TaskFile::read(text.replace("\"`", "\""));
+    let row = file.rows().next().unwrap();
+    assert_eq!(file.verify_commands(row), []);
+    let fields = file.task(row).unwrap().fields;
+    assert_eq!(fields.commit.as_deref(), Some("`c`"));
+}
+
 #[test]
 fn a_fence_is_always_run_as_one_script() {
     check(
