@@ -204,7 +204,8 @@ impl Candidate<'_> {
                 end: start + password.len(),
                 growth: None,
             }),
-            Some(password) if !password.is_empty() && !is_placeholder(password) => Ok(Span {
+            // One letter is an example, not a secret.
+            Some(password) if password.len() > 1 && !is_placeholder(password) => Ok(Span {
                 start,
                 end: start + password.len(),
                 growth: None,

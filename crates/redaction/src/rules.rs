@@ -457,7 +457,7 @@ pub(crate) const RULES: &[Rule] = &[
             "https://some-organization@dev.example.org/x", "https://registry.example.org/@scope/name-1234567890123456",
             "https://u1@h", "https://${ACCESS_TOKEN_NUMBER_1}@h", "http://localhost:8080/a@b", "https://example.com/x:y@z", "ssh://git@github.com", "http://[::1]:80/",
             "postgres://u:${PASS}@h", "mysql://u:<password>@h", "http://h:80 a@b", "https://u:{pw}@h", "x://u:@h",
-            "http://h:3000?mail=a@b", "https://u:$DB_PASS@h",
+            "http://h:3000?mail=a@b", "https://u:$DB_PASS@h", "resolves to http://u:p@h.example/a?b",
         ],
     },
     Rule {
