@@ -29,6 +29,9 @@ pub struct Surroundings {
     pub ignored: BTreeMap<String, String>,
     /// The folders that installers fill.
     pub packages: BTreeMap<String, PackageFolder>,
+    /// Files that are there and whose changes git does not show, because a flag in its index says
+    /// so; none if it wasn't asked.
+    pub flagged: Option<BTreeSet<String>>,
 }
 
 /// A file that git may run as a hook.
@@ -70,8 +73,17 @@ impl fmt::Display for Tampering {
     }
 }
 
-/// Settings that lead git away from the files that it should look at.
-const MISLEADING: [&str; 3] = ["core.worktree", "core.bare", "core.ignorestat"];
+/// Settings that lead git away from the files that it should look at, or let it tell less of them.
+const MISLEADING: [&str; 8] = [
+    "core.bare",
+    "core.fsmonitor",
+    "core.ignorestat",
+    "core.whitespace",
+    "core.worktree",
+    "diff.external",
+    "diff.ignoresubmodules",
+    "status.showuntrackedfiles",
+];
 
 /// Files that test runners and interpreters load by themselves, whoever wrote them.
 const LOADED_UNASKED: [&str; 7] = [
@@ -118,6 +130,7 @@ impl Surroundings {
         let mut found = self.hook_changes(after);
         found.extend(self.setting_changes(after));
         found.extend(self.info_changes(after));
+        found.extend(self.new_flags(after));
         found.extend(self.new_shadows(after));
         for (folder, packages) in &after.packages {
             if let Some(before) = self.packages.get(folder) {
@@ -207,6 +220,20 @@ impl Surroundings {
                 }),
         );
         found
+    }
+
+    /// Files that git calls unchanged whatever is in them.
+    fn new_flags(&self, after: &Self) -> Vec<Tampering> {
+        let (Some(before), Some(after)) = (&self.flagged, &after.flagged) else {
+            return Vec::new();
+        };
+        let new = after.difference(before).take(MAX_NAMED);
+        new.map(|path| {
+            Tampering::Weakened(format!(
+                "git's index hides changes of {path} (assume-unchanged or skip-worktree)"
+            ))
+        })
+        .collect()
     }
 
     /// Ignored files that are loaded instead of a library, or without being asked for.
@@ -434,6 +461,37 @@ mod tests {
             check(
                 |after| drop(after.ignored.insert(path.to_owned(), "1".to_owned())),
                 &[],
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_whose_changes_git_hides_weakens_the_check() {
+        let flagged = |path: &str| Some(BTreeSet::from([path.to_owned()]));
+        let before = Surroundings {
+            flagged: flagged("local.env"),
+            ..ordinary()
+        };
+        let mut after = before.clone();
+        assert_eq!(before.tampering(&after), []);
+        after.flagged = flagged("tests/a.py");
+        let said = "git's index hides changes of tests/a.py (assume-unchanged or skip-worktree)";
+        let weakened = Tampering::Weakened(said.to_owned());
+        assert_eq!(before.tampering(&after), [weakened]);
+        // Earlier versions did not ask.
+        assert_eq!(ordinary().tampering(&after), []);
+    }
+
+    #[test]
+    fn a_setting_with_which_git_tells_less_weakens_the_check() {
+        for key in [
+            "status.showuntrackedfiles",
+            "core.fsmonitor",
+            "diff.external",
+        ] {
+            check(
+                |after| drop(after.settings.insert(key.to_owned(), "1".to_owned())),
+                &[&format!("! git's setting {key} is new")],
             );
         }
     }

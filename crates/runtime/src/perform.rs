@@ -10,6 +10,7 @@ mod plan_guard;
 mod plan_review;
 mod prompt;
 mod reconcile;
+mod settings_guard;
 mod state_file;
 mod tampering;
 
@@ -23,5 +24,6 @@ pub(crate) use plan_guard::{GuardedCommand, PlanGuard, forget_saved};
 pub use plan_review::PlanOffer;
 pub(crate) use prompt::LookedUpProject;
 pub(crate) use reconcile::reconcile;
+pub(crate) use settings_guard::{SettingsGuard, refuse_changed_settings};
 pub(crate) use state_file::{ensure_state_file, remove_state_file, save_state};
-pub(crate) use tampering::Baseline;
+pub(crate) use tampering::{Baseline, review_check};

@@ -16,7 +16,7 @@ use crate::history::EarlierRuns;
 use crate::log_file::LogError;
 use crate::notices::Notices;
 use crate::observer::Person;
-use crate::perform::{self, Attempted, Baseline, ClaimsJob, PlanGuard};
+use crate::perform::{self, Attempted, Baseline, ClaimsJob, PlanGuard, SettingsGuard};
 use crate::plan_file::{PlanFile, read_plan};
 use crate::process::ProcessError;
 use crate::spec_paths::SpecPaths;
@@ -37,6 +37,7 @@ pub(crate) struct Performer {
     pub(crate) reviews: Vec<PlanReviewed>,
     /// What the attempts of this process are compared with, beside the working tree.
     pub(crate) baseline: Option<Baseline>,
+    pub(crate) settings: SettingsGuard,
 }
 
 /// Changes of the plan while foreign code ran for a task.
@@ -99,7 +100,15 @@ impl Performer {
             Ok(guard) => guard,
             Err(error) => return Some(error.answer(issued.seq)),
         };
+        if issued.command.runs_foreign_code()
+            && let Err(error) = self.settings.begin()
+        {
+            return Some(error.answer(issued.seq));
+        }
         let answer = self.act(issued, &mut guard, recorder, person);
+        if let Err(error) = self.end_settings_guard() {
+            return Some(error.answer(issued.seq));
+        }
         // Also where it was stopped: nothing of it runs any more.
         match guard.end(self) {
             Ok(changes) => self.reviewed(guard.task(), changes),
@@ -168,9 +177,12 @@ impl Performer {
                 let result = self.context.verify(&check, recorder.observer);
                 result.and_then(|result| {
                     let took_ms = millis(began.elapsed());
-                    // A check is written by the agent, too: it may not take work off the branch.
+                    // The agent may have written the check: it may neither take work off the branch nor
+                    // weaken what the commit is checked by.
                     let name = AttemptName::new(&self.run, task, *attempt);
-                    let (verdict, diagnosis) = match self.tree.put_head_back(&name)? {
+                    let moved = self.tree.put_head_back(&name)?;
+                    let error = moved.or(perform::review_check(self)?);
+                    let (verdict, diagnosis) = match error {
                         Some(error) => (Verdict::Red { error }, None),
                         None => result.into_verdict(),
                     };

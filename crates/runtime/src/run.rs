@@ -27,7 +27,7 @@ use crate::execution::ExecutionContext;
 use crate::journal::JournalError;
 use crate::notices::{Notices, budget_notices};
 use crate::observer::{Person, RunObserver};
-use crate::perform::{self, GuardedCommand, PlanGuard};
+use crate::perform::{self, GuardedCommand, PlanGuard, SettingsGuard};
 use crate::performer::{PerformError, Performer};
 use crate::plan_file::{PlanFile, outline};
 use crate::process::{Processes, workspace_masks};
@@ -116,6 +116,16 @@ pub enum RunError {
         /// What it is.
         why: String,
     },
+    /// What decides how tasks are checked may have been changed by an agent.
+    #[error(
+        "regreen.toml has changed since regreen was killed during a run; an agent may have changed how tasks are checked"
+    )]
+    SettingsChanged {
+        /// The file.
+        path: PathBuf,
+        /// A copy of it as it was.
+        before: PathBuf,
+    },
     /// The run was begun with another agent.
     #[error("the unfinished run was started with the agent {begun}, not with {found}")]
     OtherAgent {
@@ -166,6 +176,7 @@ pub fn run(
     preflight::check(&setup, &*plan.read()?)?;
     let _lock = lock_tree(&paths, LockPurpose::Run)?;
     end_strays(&marker_prefix(&paths.root), STRAY_GRACE);
+    perform::refuse_changed_settings(&paths)?;
     let store = open_checked(&paths)?;
     let OpenedRun {
         journal,
@@ -276,6 +287,7 @@ fn performer(
         notices: Notices::default(),
         reviews: Vec::new(),
         baseline: None,
+        settings: SettingsGuard::new(&paths),
         paths,
         tree,
         plan,

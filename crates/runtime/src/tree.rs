@@ -101,6 +101,14 @@ impl Tree {
         }
     }
 
+    /// The files whose changes git did not show when the last snapshot was taken.
+    pub(crate) fn flagged(&self) -> Option<BTreeSet<String>> {
+        match self {
+            Self::Git(tree) => Some(tree.flagged().iter().map(ToString::to_string).collect()),
+            Self::Plain(_) => None,
+        }
+    }
+
     /// The commit that a run made of a task, abbreviated, if HEAD contains it.
     pub(crate) fn commit_of(&self, run: &str, task: &TaskKey) -> Result<Option<String>, TreeError> {
         match self {

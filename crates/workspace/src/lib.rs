@@ -45,5 +45,5 @@ pub use programs::Programs;
 pub use project_files::propose_gate;
 pub use rel_path::{Change, ChangeKind, RelPath, RelPathError};
 pub use spec::{Spec, SpecError, current_spec_folder, find_spec, specs, workspace_root};
-pub use surroundings::observe_surroundings;
+pub use surroundings::{observe_surroundings, stamp_of_surroundings};
 pub use survey::survey;

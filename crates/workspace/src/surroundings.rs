@@ -83,6 +83,42 @@ pub fn observe_surroundings(root: &Path, git: Option<&Git>) -> Result<Surroundin
     Ok(seen)
 }
 
+/// Returns a sign that changes whenever git's settings, excludes or hooks do, by a look at their
+/// files only.
+#[must_use]
+pub fn stamp_of_surroundings(git: &Git, hooks_folder: &str) -> String {
+    let common = common_folder(git.dir());
+    let hooks = git.root().join(hooks_folder);
+    let mut paths = vec![
+        common.join("config"),
+        git.dir().join("config.worktree"),
+        hooks.clone(),
+    ];
+    paths.extend(sorted(&common.join("info")));
+    paths.extend(sorted(&hooks));
+    let stamps = paths.iter().map(|path| {
+        let found = path.symlink_metadata();
+        let stamp = found.map(|found| {
+            // Also of a change of its permissions.
+            let (at, inode) = ((found.ctime(), found.ctime_nsec()), found.ino());
+            format!("{at:?} {inode} {}", found.size())
+        });
+        format!("{} {}\n", path.display(), stamp.unwrap_or_default())
+    });
+    hex(stamps.collect::<String>().as_bytes())
+}
+
+/// The folder that all work trees of a repository share, found without asking git.
+fn common_folder(git_dir: &Path) -> PathBuf {
+    let name = read_start(&git_dir.join("commondir"));
+    let name = name.strip_suffix(b"\n").unwrap_or(&name);
+    if name.is_empty() {
+        git_dir.to_owned()
+    } else {
+        git_dir.join(OsStr::from_bytes(name))
+    }
+}
+
 /// Returns whether Python may import a folder as a package. Reports and caches are not of interest.
 fn holds_python(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -157,8 +193,10 @@ fn has_command(content: &[u8]) -> bool {
     };
     let first = text.lines().map(str::trim).find(|line| !is_idle(line));
     first.is_some_and(|line| {
-        let program = line.split([' ', ';', '&', '|']).next();
-        program != Some("exit") && line != "exec true"
+        let mut words = line.split([' ', ';', '&', '|']);
+        let is_exit = words.next() == Some("exit");
+        let is_success = words.next().is_none_or(|status| matches!(status, "" | "0"));
+        !(is_exit && is_success) && line != "exec true"
     })
 }
 
@@ -355,6 +393,7 @@ mod tests {
             "make lint\nexit 0\n",
             "set -e\nmake lint\n",
             "[ -t 0 ] || exit 0\nmake\n",
+            "#!/bin/sh\nexit 1\n",
         ] {
             assert!(has_command(script.as_bytes()), "{script:?}");
         }

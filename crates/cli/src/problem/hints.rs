@@ -15,7 +15,7 @@ pub(super) fn run_exit(error: &RunError) -> Exit {
         RunError::Lock(TreeLockError::Held { .. })
         | RunError::Read(_)
         | RunError::OtherAgent { .. } => Exit::BadInput,
-        RunError::Contended { .. } => Exit::NeedsPerson,
+        RunError::Contended { .. } | RunError::SettingsChanged { .. } => Exit::NeedsPerson,
         RunError::Lock(TreeLockError::Io { .. })
         | RunError::Folder { .. }
         | RunError::Store { .. }
@@ -41,8 +41,15 @@ pub(super) fn run_hint(error: &RunError) -> Option<String> {
             begun.name(),
             found.name()
         ),
+        RunError::SettingsChanged { path, before } => settings_hint(path, before),
         RunError::SetUp { .. } => return None,
     })
+}
+
+fn settings_hint(path: &Path, before: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let (path, before) = (path_from(&here, path), path_from(&here, before));
+    format!("if you changed it, accept it: rm {before}\nif not, restore it: cp {before} {path}")
 }
 
 fn store_hint(path: &Path, error: &OpenError) -> String {

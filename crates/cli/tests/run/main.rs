@@ -4,6 +4,7 @@
 mod agents;
 mod asking;
 mod attacks_on_the_plan;
+mod attacks_on_the_settings;
 mod budgets;
 mod commits;
 mod endings;

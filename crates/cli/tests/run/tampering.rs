@@ -81,6 +81,18 @@ fn an_attempt_that_weakens_a_check_fails_and_so_does_the_next_until_it_is_restor
             "git config core.excludesFile .git/x; echo 'helper.*' >.git/x; echo 1 >helper.py",
             "git's own exclude file hides helper.py",
         ),
+        (
+            "git update-index --assume-unchanged .gitignore",
+            "git's index hides changes of .gitignore",
+        ),
+        (
+            "git update-index --skip-worktree .gitignore",
+            "git's index hides changes of .gitignore",
+        ),
+        (
+            "git config status.showUntrackedFiles no",
+            "git's setting status.showuntrackedfiles is new",
+        ),
         ("echo 'print(1)' >pytest.py", "pytest.py is ignored by git"),
         (
             "mkdir coverage; echo 1 >coverage/__init__.py",
@@ -223,4 +235,36 @@ fn a_weakened_check_is_remembered_by_the_next_run_until_a_person_accepts_it() {
     fs::remove_file(workspace.path(".regreen/weakened-check.json")).unwrap();
     let output = workspace.run_as_text(&[]);
     assert_eq!(output.code, Some(0), "{}", output.stdout);
+}
+
+/// The attempt is reviewed before its Verify runs, and the hook is to judge the commit after it.
+#[test]
+fn a_check_that_removes_a_hook_has_failed_and_nothing_is_committed() {
+    for attack in [
+        "rm -f .git/hooks/pre-commit",
+        "chmod a-x .git/hooks/pre-commit",
+        "git config core.hooksPath /dev/null",
+    ] {
+        let plan = PLAN.replace("test -f out", "sh check.sh");
+        let workspace =
+            project(&format!("echo '{attack}' >check.sh")).file("specs/demo/tasks.md", plan);
+        let told = workspace.run_as_text(&["--max-task-iterations=1"]);
+        assert_eq!(told.code, Some(1), "{attack}: {}", told.stdout);
+        let said = "The Verify weakened a check: ";
+        assert!(told.stdout.contains(said), "{attack}: {}", told.stdout);
+        assert_eq!(workspace.git(&["log", "--format=%s"]), "before\n");
+    }
+}
+
+/// The way to accept it is for people.
+#[test]
+fn the_agent_is_not_told_how_to_accept_what_it_did() {
+    let workspace = project("rm -f .git/hooks/pre-commit");
+    let told = workspace.run_as_text(&["--max-task-iterations=2"]);
+    assert_eq!(told.code, Some(1), "{}", told.stdout);
+    let accept = "rm .regreen/weakened-check.json";
+    assert!(told.stdout.contains(accept), "{}", told.stdout);
+    let prompt = workspace.note("1.1-2.prompt");
+    assert!(prompt.contains("weakened a check"), "{prompt}");
+    assert!(!prompt.contains(accept), "{prompt}");
 }

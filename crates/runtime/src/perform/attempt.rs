@@ -13,6 +13,7 @@ use regreen_workspace::AttemptName;
 use super::attempt_files::{active_ms, save_prompt, saved_usage, usage_file};
 use super::plan_guard::{GuardedCommand, PlanGuard, had_begun};
 use super::prompt::{suggestions, written_prompt};
+use super::settings_guard::is_about_settings;
 use super::tampering::{remember_surroundings, review_surroundings};
 use crate::clock;
 use crate::driver::StepRecorder;
@@ -52,7 +53,12 @@ pub(crate) fn attempt(
     performer.tree.before(&name, clock::now())?;
     remember_surroundings(performer)?;
     let mut observer = AttemptObserver { recorder, seq };
+    if is_about_settings(&file, row) {
+        performer.settings.allow_changes();
+    }
     let seen = run_agent(performer, order, &file, row, &prompt, &mut observer)?;
+    // Before the snapshot: what is taken back is not part of the work.
+    performer.end_settings_guard()?;
     let report = seen.task_report(&key.id, order.task.is_verify);
     let (mut report, files) = review_changes(performer, &name, Some(guard), report)?;
     let diagnosis = task_failure(&report, &seen.transcript, files);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use regreen_model::{AttemptClass, AttemptReport, Surroundings, Tampering};
-use regreen_workspace::{MAX_FILE, observe_surroundings, read_text_file};
+use regreen_workspace::{MAX_FILE, observe_surroundings, read_text_file, stamp_of_surroundings};
 use serde::{Deserialize, Serialize};
 
 use crate::atomic_file::write_atomically;
@@ -23,6 +23,9 @@ pub(crate) struct Baseline {
     /// An attempt has weakened a check, and this is how it was before. It stays so until it is
     /// restored: otherwise the next attempt would pass by it.
     is_weakened: bool,
+    /// The files of git's settings and hooks when they were last observed.
+    #[serde(skip)]
+    stamp: String,
 }
 
 fn path(performer: &Performer) -> PathBuf {
@@ -59,7 +62,16 @@ fn save(performer: &mut Performer, baseline: Baseline) -> Result<(), PerformErro
 
 fn observe(performer: &Performer) -> Result<Surroundings, PerformError> {
     let seen = observe_surroundings(&performer.paths.root, performer.tree.git());
-    Ok(seen.map_err(TreeError::from)?)
+    Ok(Surroundings {
+        flagged: performer.tree.flagged(),
+        ..seen.map_err(TreeError::from)?
+    })
+}
+
+fn stamp(performer: &Performer, seen: &Surroundings) -> String {
+    let git = performer.tree.git();
+    let stamp = git.map(|git| stamp_of_surroundings(git, &seen.hooks_folder));
+    stamp.unwrap_or_default()
 }
 
 /// Remembers what is there before an attempt. What has changed since the last one is people's.
@@ -80,6 +92,7 @@ pub(super) fn remember_surroundings(performer: &mut Performer) -> Result<(), Per
         Baseline {
             surroundings,
             is_weakened: false,
+            stamp: String::new(),
         },
     )
 }
@@ -98,7 +111,42 @@ pub(super) fn review_surroundings(
         performer.notices.add_all([message]);
         return Ok(report);
     };
-    let found = baseline.surroundings.tampering(&observe(performer)?);
+    let Some(error) = review(performer, baseline, "attempt")? else {
+        return Ok(report);
+    };
+    if report.class != AttemptClass::Ordinary {
+        performer.notices.add(error);
+        return Ok(report);
+    }
+    let mut report = report;
+    report.reports_failure = true;
+    report.failure.error = error;
+    Ok(report)
+}
+
+/// Reviews what a check did there, if it did anything: the agent may have written it. Returns why
+/// it has failed if it weakened another check.
+pub(crate) fn review_check(performer: &mut Performer) -> Result<Option<String>, PerformError> {
+    let Some(baseline) = performer.baseline.take() else {
+        return Ok(None);
+    };
+    // What the first of two runs of a check has weakened, the second finds as it left it.
+    let is_same = stamp(performer, &baseline.surroundings) == baseline.stamp;
+    if is_same && !baseline.is_weakened {
+        performer.baseline = Some(baseline);
+        return Ok(None);
+    }
+    review(performer, baseline, "Verify")
+}
+
+/// Lists what has changed, and returns what weakens a check. Who did it is an attempt or a Verify.
+fn review(
+    performer: &mut Performer,
+    baseline: Baseline,
+    who: &str,
+) -> Result<Option<String>, PerformError> {
+    let seen = observe(performer)?;
+    let found = baseline.surroundings.tampering(&seen);
     let (weakened, listed): (Vec<_>, Vec<_>) = found
         .iter()
         .partition(|one| matches!(one, Tampering::Weakened(_)));
@@ -108,31 +156,26 @@ pub(super) fn review_surroundings(
         performer,
         Baseline {
             is_weakened,
+            stamp: stamp(performer, &baseline.surroundings),
             ..baseline
         },
     )?;
     if !listed.is_empty() {
-        let message = format!(
-            "changed during the attempt, not shown by git: {}",
-            words(performer, &listed)
-        );
-        performer.notices.add_all([message]);
+        let what = words(performer, &listed);
+        let message = format!("changed during the {who}, not shown by git: {what}");
+        performer.notices.add(message);
     }
     if !is_weakened {
-        return Ok(report);
+        return Ok(None);
     }
-    let error = format!(
-        "The attempt weakened a check: {}. Undo this. If a person wants it so, accept it: rm .regreen/weakened-check.json",
-        words(performer, &weakened)
-    );
-    if report.class != AttemptClass::Ordinary {
-        performer.notices.add_all([error]);
-        return Ok(report);
-    }
-    let mut report = report;
-    report.reports_failure = true;
-    report.failure.error = error;
-    Ok(report)
+    // This is for people, and the error for the agent as well.
+    let accepted =
+        "if a check is to stay as the agent left it, accept it: rm .regreen/weakened-check.json";
+    performer.notices.add(accepted.to_owned());
+    let what = words(performer, &weakened);
+    Ok(Some(format!(
+        "The {who} weakened a check: {what}. Restore it"
+    )))
 }
 
 fn words(performer: &Performer, found: &[&Tampering]) -> String {

@@ -63,6 +63,10 @@ impl GitTree {
         git.commit_with_key(&key_of_task(run, task))
     }
 
+    pub(super) fn flagged(&self) -> &BTreeSet<RelPath> {
+        self.snapshots.flagged()
+    }
+
     pub(super) fn git(&self) -> &Git {
         self.snapshots.git()
     }

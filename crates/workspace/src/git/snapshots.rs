@@ -65,6 +65,8 @@ pub struct Snapshots {
     /// Files that were not in the user's index when they were added. One that is ignored since
     /// then still exists, so it stays in the snapshots.
     own: BTreeSet<RelPath>,
+    /// Files that exist and that the user's index calls unchanged, whatever is in them.
+    flagged: BTreeSet<RelPath>,
     filters: Filters,
 }
 
@@ -81,6 +83,7 @@ impl Snapshots {
             index,
             limits,
             own: BTreeSet::new(),
+            flagged: BTreeSet::new(),
             filters: Filters::default(),
         }
     }
@@ -93,6 +96,13 @@ impl Snapshots {
     #[must_use]
     pub fn git(&self) -> &Git {
         &self.git
+    }
+
+    /// Returns the files whose changes git did not show when the last snapshot was taken: they
+    /// have the flag `assume-unchanged` or `skip-worktree`.
+    #[must_use]
+    pub fn flagged(&self) -> &BTreeSet<RelPath> {
+        &self.flagged
     }
 
     /// Takes the snapshot before an attempt.
@@ -215,29 +225,16 @@ impl Snapshots {
     fn start_over(&mut self) -> Result<BTreeMap<RelPath, Difference>, GitError> {
         refresh(self.index())?;
         let mut found = scan(self.index(), ScanMode::IgnoringFlags)?;
-        self.unflag_existing(&found)?;
         let root = self.git.root();
+        let flags = Flags::of_existing(root, &found);
+        unflag(self.index(), "--no-assume-unchanged", &flags.assumed)?;
+        unflag(self.index(), "--no-skip-worktree", &flags.skipped)?;
+        self.flagged = flags.paths().collect();
         self.own.retain(|path| exists(root, path));
         for path in &self.own {
             found.entry(path.clone()).or_insert(Difference::New);
         }
         Ok(found)
-    }
-
-    fn unflag_existing(&self, found: &BTreeMap<RelPath, Difference>) -> Result<(), GitError> {
-        let root = self.git.root();
-        let flagged = |what: Difference| {
-            found
-                .iter()
-                .filter(move |(_, found)| **found == what)
-                .map(|(path, _)| path)
-        };
-        let assumed: Vec<&RelPath> = flagged(Difference::AssumedUnchanged).collect();
-        let skipped: Vec<&RelPath> = flagged(Difference::Skipped)
-            .filter(|path| exists(root, path))
-            .collect();
-        unflag(self.index(), "--no-assume-unchanged", &assumed)?;
-        unflag(self.index(), "--no-skip-worktree", &skipped)
     }
 
     fn commit_tree(
@@ -264,6 +261,32 @@ impl Snapshots {
             .env("GIT_COMMITTER_DATE", &date)
             .stdin(format!("{message}\n"));
         self.git.ask_oid(call)
+    }
+}
+
+/// Files that git calls unchanged because a flag says so.
+struct Flags<'f> {
+    assumed: Vec<&'f RelPath>,
+    skipped: Vec<&'f RelPath>,
+}
+
+impl<'f> Flags<'f> {
+    /// A sparse checkout skips files that do not exist.
+    fn of_existing(root: &Path, found: &'f BTreeMap<RelPath, Difference>) -> Self {
+        let flagged = |what: Difference| {
+            let with = found.iter().filter(move |(_, found)| **found == what);
+            with.map(|(path, _)| path)
+        };
+        Self {
+            assumed: flagged(Difference::AssumedUnchanged).collect(),
+            skipped: flagged(Difference::Skipped)
+                .filter(|path| exists(root, path))
+                .collect(),
+        }
+    }
+
+    fn paths(&self) -> impl Iterator<Item = RelPath> {
+        self.assumed.iter().chain(&self.skipped).copied().cloned()
     }
 }
 
