@@ -11,7 +11,7 @@ pub(crate) fn root() -> &'static Path {
     xtask.parent().unwrap_or(xtask)
 }
 
-/// A call of the cargo that runs us, from the top folder.
+/// Returns a call of the cargo that runs us, in the top folder.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
@@ -19,12 +19,12 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// Calls cargo, and ends as it ends.
+/// Calls cargo, and returns its exit code.
 pub(crate) fn run_cargo(arguments: &[&str]) -> ExitCode {
     finish(cargo(arguments))
 }
 
-/// Runs a call of cargo to its end, and ends as it ends.
+/// Runs a call of cargo to its end, and returns its exit code.
 pub(crate) fn finish(mut cargo: Command) -> ExitCode {
     match cargo.status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,

@@ -43,7 +43,7 @@ pub(crate) fn invocation(
     Invocation::new(argv.collect(), StdinContent::Protocol, assignment).with_environment(options)
 }
 
-/// What was asked for last: its number is its place in the conversation.
+/// The last request: its number is its position in the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Initialize = 1,

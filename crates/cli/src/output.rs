@@ -197,7 +197,7 @@ fn size(stream: &impl AsFd) -> Option<Size> {
 /// Standard output, as the live view draws on it.
 #[derive(Debug, Default)]
 pub struct StdoutTerminal {
-    /// What is typed was shown before it was hidden.
+    /// Typed text was shown before it was hidden.
     had_echo: bool,
 }
 

@@ -31,7 +31,7 @@ fn a_log_is_explained_with_the_line_that_matters() {
                 import requests
           > ModuleNotFoundError: No module named 'requests'
             make: *** [Makefile:2: test] Error 1
-    Rule  missing_python_module · rule python/missing-module · 88 % sure
+    Rule  python/missing-module · missing_python_module · 88% sure
 
 "#]]);
 }

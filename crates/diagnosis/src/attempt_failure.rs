@@ -39,7 +39,7 @@ pub fn task_failure(
     })
 }
 
-/// What is known of an attempt at a delegated prompt.
+/// The known facts about an attempt at a delegated prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct DelegatedAttempt<'a> {
     /// The report of the attempt.

@@ -14,7 +14,7 @@ const ASKED_FOR_ROWS: &str = "Task did not complete: the agent asked to change t
 const MASKED_WORDS: &str = "words that are masked";
 const NOT_A_GOOD_END: &str = "The agent signalled completion, but reports that its run failed";
 
-/// What was seen of an attempt that is over.
+/// The observations about an attempt that has ended.
 #[derive(Clone, Debug, Default)]
 pub struct ObservedAttempt {
     /// What the agent printed.

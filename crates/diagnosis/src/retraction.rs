@@ -47,7 +47,7 @@ static IS_NOT_DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Matches sentences that are no more than a summary, whatever else they say.
+/// Matches sentences that are only a summary, regardless of their other words.
 static IS_SUMMARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?xi)

@@ -395,7 +395,7 @@ impl State {
         }
     }
 
-    /// What was frozen when a task was first picked stays once it was tried, unless a person
+    /// Keeps the definition frozen when a task was first picked once it was tried, unless a person
     /// has edited it; a closed task that is picked again was reopened by a person and starts
     /// afresh.
     fn pick(&mut self, picked: &PickedTask) {

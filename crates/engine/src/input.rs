@@ -45,7 +45,7 @@ pub enum Input {
     PlanReviewed {
         /// The task for which it ran.
         task: Option<TaskKey>,
-        /// What was changed, and put back.
+        /// The changes, and those that were reverted.
         changes: PlanChanges,
     },
     /// An attempt that is being made says what its session is called. It names the command,
@@ -60,7 +60,7 @@ pub enum Input {
     PlanRead {
         /// The command that this answers.
         seq: CommandSeq,
-        /// What is next in it.
+        /// The next task in it.
         plan: PlanStatus,
     },
     /// An attempt ended.
@@ -330,7 +330,7 @@ pub enum CommitResult {
     Done {
         /// Its hash.
         hash: String,
-        /// What was left out, and why.
+        /// The parts left out, and why.
         warnings: Vec<String>,
     },
     /// Nothing was left to commit, or there is no repository.

@@ -1,4 +1,4 @@
-//! What is known of a run and of its tasks.
+//! The state of a run and of its tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ pub struct State {
     /// What the run has spent so far.
     #[serde(default)]
     pub spent: Spending,
-    /// What was spent on originals that are not done, their fixes included.
+    /// The amounts spent on originals that are not done, including their fixes.
     #[serde(default)]
     pub spent_on: Vec<(TaskKey, Spending)>,
     /// When it was last resumed.
@@ -148,7 +148,7 @@ impl FinalCheckPhase {
     }
 }
 
-/// What is known of one task.
+/// The state of one task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskState {
     /// The task as it was picked last.
@@ -188,7 +188,7 @@ pub struct TaskState {
     pub failed_attempt: Option<u32>,
     /// The output of the commit hook that refused the task.
     pub refusal: Option<String>,
-    /// What is known about how it passed.
+    /// Remarks about how it passed.
     pub marks: BTreeSet<Mark>,
     /// Its commit.
     pub hash: Option<String>,
@@ -501,7 +501,7 @@ impl State {
         }
     }
 
-    /// What was spent on an original and its fixes.
+    /// Returns the amount spent on an original and its fixes.
     #[must_use]
     pub fn spent_on(&self, root: &TaskKey) -> Spending {
         let spent = self.spent_on.iter().find(|(task, _)| task == root);

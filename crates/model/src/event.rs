@@ -225,7 +225,7 @@ pub enum Event {
         task: TaskKey,
         /// Counted with the attempts of the fix: its log and its changes are found by it.
         attempt: u32,
-        /// What is done.
+        /// The repair.
         repair: PlannedRepair,
     },
     /// A repair ended.

@@ -19,7 +19,7 @@ pub enum Source {
 pub struct Evidence {
     /// Who wrote the text.
     pub source: Source,
-    /// What was run, if it was a command.
+    /// The command, if it was one.
     pub command: Option<String>,
     /// How the process ended.
     pub ending: Ending,

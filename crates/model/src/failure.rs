@@ -275,7 +275,7 @@ impl<'de> Visitor<'de> for Fraction {
 
 impl fmt::Display for Confidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} %", self.0)
+        write!(f, "{}%", self.0)
     }
 }
 

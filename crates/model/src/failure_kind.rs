@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FailureCategory, RetryMode, named_enum};
 
-/// What is known of a kind in general.
+/// The general facts about a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Profile {
     category: FailureCategory,

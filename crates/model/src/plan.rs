@@ -152,7 +152,7 @@ pub struct StateFile {
     pub results: BTreeMap<TaskId, bool>,
 }
 
-/// What was changed in the plan while an agent worked, or while something ran that it may have
+/// The changes of the plan while an agent worked, or while something ran that it may have
 /// written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

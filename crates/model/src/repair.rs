@@ -18,7 +18,7 @@ pub enum RepairAction {
     },
     /// Something only a person can give.
     Ask {
-        /// What is needed.
+        /// The requirement.
         what: String,
     },
     /// Adds crates to `Cargo.toml`.
@@ -275,7 +275,7 @@ pub struct PlannedRepair {
 pub enum RepairResult {
     /// It was carried out, and a second inspection confirms it.
     Done {
-        /// What was done, in one line for people.
+        /// The change made, in one line for people.
         did: String,
         /// Environment variables for later processes of the run.
         #[serde(default)]

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What was observed at one moment.
+/// The observations at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Surroundings {
@@ -85,7 +85,7 @@ const MISLEADING: [&str; 8] = [
     "status.showuntrackedfiles",
 ];
 
-/// Files that test runners and interpreters load by themselves, whoever wrote them.
+/// Files that test runners and interpreters load by themselves, regardless of their author.
 const LOADED_UNASKED: [&str; 7] = [
     "conftest.py",
     "sitecustomize.py",
@@ -205,7 +205,7 @@ impl Surroundings {
             .map(|name| Tampering::Listed(format!(".git/info/{name} was changed")))
             .collect();
         if self.excludes == after.excludes {
-            // What is hidden now is hidden by patterns that were there before.
+            // Files hidden now are hidden by patterns that were there before.
             return found;
         }
         let newly_hidden = after.hidden.difference(&self.hidden);

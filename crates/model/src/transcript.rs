@@ -26,7 +26,7 @@ pub struct Transcript {
     pub last_tool: Option<(String, Option<i32>)>,
     /// What kind of text the agent prints.
     pub output_kind: OutputKind,
-    /// What was printed, where it may be the output of commands.
+    /// The printed text that may be the output of commands.
     pub output: Option<Output>,
     /// The question that the agent asked.
     pub question: Option<AgentQuestion>,

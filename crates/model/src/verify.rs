@@ -9,7 +9,7 @@ pub struct VerifyCommand {
     pub command: String,
     /// How sure it is that it is a command.
     pub form: VerifyForm,
-    /// What is expected instead of exit code 0.
+    /// The expectation that replaces exit code 0.
     pub expects: Option<Expectation>,
     /// What the task says about the result and regreen can't check.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What is masked, and masking one stream.
+//! The masked values, and masking one stream.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub const MIN_VALUE_CHARS: usize = 8;
 /// Longer values are searched for piece by piece.
 const PIECE: usize = 4096;
 
-/// What is masked: the built-in rules and the given values. Cheap to clone.
+/// The masks: the built-in rules and the given values. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Masks {
     anchors: Arc<Anchors>,
@@ -94,16 +94,16 @@ const LITERAL_NAME: &str = "secret";
 
 /// Masks one stream, however it is cut into chunks.
 ///
-/// What is masked depends on the bytes alone: every anchor is matched by itself, and where
+/// Masking depends on the bytes alone: every anchor is matched by itself, and where
 /// secrets overlap, one mask hides all of them. Only what may still turn out to be a secret is
 /// held back: a few kilobytes at most, and nothing at all after a line break.
 ///
-/// Colour codes are no part of the text that is searched, so a secret may change its colour in the
+/// Colour codes are not part of the searched text, so a secret may change its colour in the
 /// middle. They all get into the output; those inside a secret follow its mask.
 #[derive(Debug)]
 pub struct Filter {
     masks: Masks,
-    /// What is still needed of the stream: a little of what is done, then the rest.
+    /// The part of the stream that is still needed: a little of the finished text, then the rest.
     text: Vec<u8>,
     /// The colour codes that belong into `text`, in its order.
     codes: Vec<Code>,

@@ -15,7 +15,7 @@ use crate::inspections::described;
 /// A newer lock of git may belong to a process that is not visible here.
 const OLD_ENOUGH: Duration = Duration::from_secs(10 * 60);
 
-/// What is known of the owner of a lock. Git's locks don't name theirs.
+/// The known facts about the owner of a lock. Git's locks don't name theirs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LockOwner {
     /// No process has the lock open, no git runs here, and the lock is old or was left by a git of

@@ -33,7 +33,7 @@ pub(crate) struct Performer {
     pub(crate) plan: PlanFile,
     /// What people should know beside the answers.
     pub(crate) notices: Notices,
-    /// What was changed in the plan, beside what attempts report.
+    /// Changes of the plan, besides those that attempts report.
     pub(crate) reviews: Vec<PlanReviewed>,
     /// What the attempts of this process are compared with, beside the working tree.
     pub(crate) baseline: Option<Baseline>,

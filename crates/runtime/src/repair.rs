@@ -135,7 +135,7 @@ impl ExecutionContext {
             log: job.log,
         };
         let AppliedRepair { result, programs } = self.with_context(site, |context| {
-            // What was interrupted is rolled back before anything is inspected again.
+            // An interrupted repair is rolled back before anything is inspected again.
             match job
                 .again
                 .then(|| roll_back_interrupted(context, job.repair))

@@ -49,7 +49,7 @@ pub(crate) struct World {
     /// All choices of people, oldest first.
     pub(crate) choices: Vec<PersonChoice>,
     pub(crate) kept: Option<Kept>,
-    /// What was changed in the plan, beside what attempts report.
+    /// Changes of the plan, besides those that attempts report.
     pub(crate) reviews: Vec<(Option<TaskKey>, PlanChanges)>,
     /// Whether a task's work is really done, as a Verify would see it.
     pub(crate) works: BTreeMap<String, bool>,

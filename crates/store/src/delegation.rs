@@ -42,7 +42,7 @@ pub struct Delegation {
     pub blocked_on: Option<String>,
     /// The files that it changed.
     pub files: Vec<String>,
-    /// What was done about its failure.
+    /// The response to its failure.
     pub tried: Option<String>,
     /// Whether the next attempt succeeded; `None` if that is unknown.
     pub helped: Option<bool>,

@@ -66,7 +66,7 @@ pub enum RecordingError {
     BadLine {
         /// 1-based.
         line: usize,
-        /// What is wrong with it.
+        /// The error.
         error: serde_json::Error,
     },
     /// There is no first line.

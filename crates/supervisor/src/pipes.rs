@@ -31,7 +31,7 @@ pub trait Observer {
 pub struct Chunk<'a> {
     /// Where it was written.
     pub stream: Stream,
-    /// What was written.
+    /// The written bytes.
     pub bytes: &'a [u8],
 }
 

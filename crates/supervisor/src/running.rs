@@ -27,7 +27,7 @@ pub struct Running {
     status: Vec<u8>,
 }
 
-/// What is ready to be read or written.
+/// The ends that are ready to be read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ready {
     Output(usize),

@@ -35,7 +35,7 @@ pub enum Stdin {
     Empty,
     /// These bytes, then end of file.
     Bytes(Vec<u8>),
-    /// What is written through the [`Handle`](crate::Handle), until it closes it.
+    /// Input written through the [`Handle`](crate::Handle), until it is closed.
     Pipe,
 }
 

@@ -4,7 +4,7 @@
 //! understood, the state file too, the budget is counted, the fix is named, made, inserted
 //! past the guard, and written durably. In a file of 1,000 tasks that is promised in 5 ms.
 //!
-//! What is promised is the middle by the clock, the disk included. A bare durable write of the
+//! The promise is about the median wall-clock time, including the disk. A bare durable write of the
 //! same bytes is measured beside it: on a slow disk that is most of it. Other work on the
 //! machine only ever adds to a time, so of several series the best counts; all are printed,
 //! with their worst.

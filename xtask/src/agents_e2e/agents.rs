@@ -98,7 +98,7 @@ impl Cli {
         }
     }
 
-    /// What is started. Two packages would put their program in its sandbox by a script, and
+    /// The program to start. Two packages would put their program in its sandbox by a script, and
     /// no script of a package is run here.
     fn program(self) -> String {
         let arch = match std::env::consts::ARCH {

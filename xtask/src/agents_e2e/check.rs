@@ -1,4 +1,4 @@
-//! What was wrong with a run, if anything was.
+//! Checks of a run.
 
 use std::fs;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn named<'e>(events: &'e [Value], name: &str) -> impl Iterator<Item = &'e Value>
     events.iter().filter(move |event| event["event"] == *name)
 }
 
-/// What was tried, how each attempt ended, and what it was charged to.
+/// The attempts: what each tried, how it ended, and what it was charged to.
 fn attempts(scenario: &Scenario, events: &[Value]) -> Option<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut found: Vec<(String, String, bool)> = named(events, "attempt_ended")

@@ -135,7 +135,7 @@ fn wait(child: &mut Child) -> io::Result<Option<i32>> {
     }
 }
 
-/// What was told to end may need a moment.
+/// A process may need a moment to end.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Waits until no process has this home any more; what still runs if it takes too long.

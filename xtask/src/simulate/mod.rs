@@ -82,7 +82,7 @@ fn print_finding(finding: &Finding) {
     eprintln!("{}\n", finding.tasks);
     let path = repository::root().join(format!("target/simulate/seed-{}.jsonl", finding.seed));
     match write(&path, &finding.journal_text()) {
-        Ok(()) => eprintln!("how it came to that: regreen replay {}", path.display()),
+        Ok(()) => eprintln!("to see the steps: regreen replay {}", path.display()),
         Err(error) => eprintln!("{} cannot be written: {error}", path.display()),
     }
 }

@@ -5,10 +5,10 @@ use std::thread;
 use regreen_model::RunOutcome;
 use regreen_simulator::{self as simulator, Finding, Transition};
 
-/// So often it is said how far it is.
+/// How often progress is reported.
 const STEPS_OF_PROGRESS: u64 = 20;
 
-/// A range of seeds, run by several at a time.
+/// A range of seeds, run by several threads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sweep {
     pub(super) first: u64,
@@ -16,7 +16,7 @@ pub(super) struct Sweep {
     pub(super) jobs: usize,
 }
 
-/// What came of the runs.
+/// The outcomes of the runs.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) runs: u64,
@@ -103,7 +103,7 @@ impl Tally {
     }
 }
 
-/// What a finding is about, whichever task it is.
+/// Returns the kind of a finding, regardless of the task.
 fn kind(what: &str) -> String {
     let is_word = |word: &&str| word.chars().all(char::is_alphabetic);
     let words = what.split_whitespace().filter(is_word).skip(1).take(6);

@@ -26,7 +26,7 @@ pub(super) struct Updates {
 }
 
 impl Updates {
-    /// What is told of the usage is all that the session has used.
+    /// The reported usage is the total of the session.
     pub(super) fn counts_whole_session(&mut self) {
         self.usage.cumulative = true;
     }

@@ -49,14 +49,14 @@ pub enum PromptReason<'a> {
     Retry {
         /// How it failed.
         failure: &'a FailureRecord,
-        /// What was done about it since.
+        /// The response to it since.
         since: &'a str,
     },
     /// The work may be done, but the agent gave no signal.
     Reminder,
     /// The previous attempt was interrupted.
     Interrupted {
-        /// What is known of it.
+        /// The known facts about it.
         known: &'a str,
         /// What the diagnosis makes of it.
         diagnosis: Option<&'a Failure>,

@@ -28,7 +28,7 @@ for step do
     # The step's last line may have no ending.
     printf '\n[step %s/%s] exit code %s\n' "$number" "$total" "$code"
     if [ "$code" -ne 0 ]; then
-        # Whoever reads our output knows best which of its lines tells why.
+        # The reader of the output knows best which of its lines explains the failure.
         IFS= read -r error || error="step $number of $total ended with exit code $code"
         report_failure "$error" "Blocked at step $number of $total (exit code $code): $first_line"
     fi

@@ -131,11 +131,14 @@ fn answer_lines(explanation: &Explanation, plan: Option<&[RecoveryRule]>) -> Vec
         lines.push(rows.fold(line, StatusLine::wrapped_detail));
     }
     lines.extend(explanation.quoted().map(context));
-    let evidence = format!("{} · rule {}", failure.kind, failure.rule);
-    lines.push(StatusLine::labelled(
-        "Rule",
-        format!("{evidence} · {} sure", failure.confidence),
-    ));
+    let Failure {
+        rule,
+        kind,
+        confidence,
+        ..
+    } = failure;
+    let evidence = format!("{rule} · {kind} · {confidence} sure");
+    lines.push(StatusLine::labelled("Rule", evidence));
     lines
 }
 

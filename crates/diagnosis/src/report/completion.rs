@@ -31,7 +31,7 @@ pub struct Completion {
     pub verified: Option<String>,
     /// Whether the check failed at first and passed when it ran again.
     pub flaky: bool,
-    /// What was done about the failures on the way, oldest first.
+    /// The responses to failures along the way, oldest first.
     pub recovered: Vec<String>,
 }
 

@@ -232,7 +232,7 @@ fn restored(plan: &OriginalPlan<'_>, after: &TaskFile) -> PlanReview {
     }
 }
 
-/// What was gone and is there again is told once, as that.
+/// Reports a restored row once, as restored.
 fn once_per_task(reverted: Vec<RevertedEdit>, vanished: &[TaskKey]) -> Vec<RevertedEdit> {
     let mut seen: BTreeSet<TaskKey> = vanished.iter().cloned().collect();
     reverted

@@ -148,7 +148,7 @@ fn is_plain(value: &Value) -> bool {
 pub struct StateWarning {
     /// Where in the file: `fixTaskMap.1.3.attempts`.
     pub path: String,
-    /// What is wrong and what is used instead.
+    /// The error, and the value used instead.
     pub message: String,
 }
 

@@ -134,7 +134,7 @@ pub(super) fn resume(turn: &mut Turn<'_>) -> bool {
     }
 }
 
-/// What is said about a task that no longer passes.
+/// Describes a task that no longer passes.
 fn describe(regression: &Regression) -> String {
     let Regression {
         task,

@@ -11,7 +11,7 @@ use crate::command::{Command, FixOrder};
 use crate::recovery::{self, FailureClass, Policy, RecoveryAction, Situation};
 use crate::state::{Phase, TaskState};
 
-/// The agent that runs a task's own commands and cannot repair anything.
+/// How much of an error is compared to tell it from others.
 const ERROR_CHARS: usize = 200;
 /// The extra step of a fix after one that an earlier run made.
 const EARLIER_FIX: &str =

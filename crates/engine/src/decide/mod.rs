@@ -28,7 +28,7 @@ use crate::state::{FinalCheckPhase, Phase, State};
 pub struct Decision {
     /// What has happened by it.
     pub events: Vec<Event>,
-    /// What is to be done about it.
+    /// The commands that follow.
     pub commands: Vec<Issued>,
 }
 

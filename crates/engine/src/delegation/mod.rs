@@ -160,7 +160,7 @@ pub enum Happened {
 /// One attempt and its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempted {
-    /// What was ordered.
+    /// The order.
     pub order: DelegatedOrder,
     /// How it ended.
     pub report: AttemptReport,

@@ -264,7 +264,7 @@ impl<'a> Past<'a> {
             .any(|attempt| attempt.order.prompt == PromptKind::Enriched)
     }
 
-    /// What was repaired, with or without success.
+    /// The repairs made, successful or not.
     fn repaired(self) -> Vec<RepairAction> {
         let repaired = self.0.iter().filter_map(|happened| match happened {
             Happened::Repaired { action, .. } => Some(action.clone()),
@@ -286,7 +286,7 @@ impl<'a> Past<'a> {
     }
 }
 
-/// Whether an attempt is charged, by the table of recovery. A request to divide the work is no
+/// Whether an attempt is charged, by the table of recovery. A request to divide the work is not an
 /// attempt at it, and there are no modification requests that could pay for a timeout.
 fn is_charged(attempt: &Attempted, history: &History<'_>) -> bool {
     let is_interrupted = attempt.report.class == AttemptClass::Interrupted;

@@ -36,7 +36,7 @@ pub struct Situation<'a> {
     pub inspection: Option<&'a Inspection>,
 }
 
-/// What was done about earlier failures of the task.
+/// The responses to earlier failures of the task.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct History<'a> {
     /// Attempts that are charged to the task.

@@ -1,4 +1,4 @@
-//! What is charged, what happens and when it ends, for every class and every kind.
+//! The charge, the response and the end, for every class and every kind.
 
 use regreen_model::{
     AttemptClass, AttemptReport, Confidence, Ending, Failure, FailureCategory, FailureKind,

@@ -71,7 +71,7 @@ pub(crate) struct ManifestContent {
     /// Whether it is a workspace whose members are installed with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) has_members: bool,
-    /// What is fetched from elsewhere than the usual index, in one word each: addresses may
+    /// Packages fetched from elsewhere than the usual index, in one word each: addresses may
     /// contain passwords.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) elsewhere: Vec<String>,

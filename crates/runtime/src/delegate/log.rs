@@ -1,4 +1,4 @@
-//! What is kept of a delegation: its folder, and a row per attempt.
+//! The record of a delegation: its folder, and a row per attempt.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

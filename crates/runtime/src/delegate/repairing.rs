@@ -1,4 +1,4 @@
-//! What is done between two attempts: waiting, inspecting, repairing.
+//! The work between two attempts: waiting, inspecting, repairing.
 
 use regreen_engine::delegation::Happened;
 use regreen_model::{FailureRecord, Inspection, PlannedRepair, RepairResult, Timestamp};

@@ -36,7 +36,7 @@ pub(super) struct DelegationOutcome {
     pub(super) failure: Option<FailureRecord>,
 }
 
-/// What is known so far of the work on one prompt.
+/// The state of the work on one prompt.
 #[derive(Debug, Default)]
 pub(super) struct DelegationState {
     pub(super) past: Vec<Happened>,

@@ -134,7 +134,7 @@ fn repaired(file: &TaskFile, row: RowId) -> String {
         .collect()
 }
 
-/// What is told of the project to an agent that lacked something.
+/// The facts about the project for an agent that lacked something.
 #[derive(Debug, Default)]
 pub(crate) struct LookedUpProject {
     root: String,

@@ -75,10 +75,10 @@ impl Originals {
         for name in old.keys().filter(|name| !new.contains_key(*name)) {
             self.written.remove(name);
         }
-        // Without the task that it fixes, a fix is an original, but nobody wrote it as one.
+        // Without the task that it fixes, a fix is an original, but no one wrote it as one.
         let fixes: BTreeSet<String> = fixes(before).collect();
         let ticked: BTreeSet<String> = ticked(after).collect();
-        // What is done stays done if only the rows around it have moved.
+        // A done task stays done if only the rows around it have moved.
         let has_moved = |name: &String, original: &Original| {
             let old = old.get(name).map(|old| &old.verify);
             ticked.contains(name) && old == Some(&original.verify)

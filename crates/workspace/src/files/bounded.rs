@@ -1,6 +1,6 @@
 //! Reading things that look like files: only regular files, without waiting, and only so much.
 //!
-//! A repository may contain pipes that nobody writes to, links to devices that never end, and files
+//! A repository may contain pipes without a writer, links to devices that never end, and files
 //! that fill the memory. Every read of the product goes through here; a guard keeps it so.
 
 use std::fs::{self, File, Metadata, OpenOptions};

@@ -22,7 +22,7 @@ pub struct FaultyDisk<D, S> {
 pub struct Call {
     /// Counted from 0 over the life of the disk.
     pub index: usize,
-    /// What is called.
+    /// The call.
     pub operation: Operation,
 }
 

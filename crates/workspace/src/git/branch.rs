@@ -189,7 +189,7 @@ impl Snapshots {
         let Some(mut moved) = what_happened(&git, was, &now, tip.as_ref())? else {
             return Ok(None);
         };
-        // What is written by now is looked at before HEAD moves.
+        // The files written so far are inspected before HEAD moves.
         let restored = self.overwritten_entries(was, &now, before)?;
         keep(&git, name, &now, tip.as_ref())?;
         if let Some(operation) = moved.unfinished {

@@ -22,7 +22,7 @@ const RELEASE_SCRIPT: &str = include_str!("../../../templates/demo/release.sh");
 
 const TASK_FILE: &str = "specs/hello/tasks.md";
 const RELEASE_FILE: &str = "specs/release/tasks.md";
-/// What is there from the beginning.
+/// The files that the project starts with.
 const FILES: [(&str, &str); 4] = [
     (TASK_FILE, TASKS),
     ("agent.sh", AGENT),

@@ -20,7 +20,7 @@ pub(super) struct Entry {
     pub(super) message: String,
     pub(super) blocked_on: Option<String>,
     pub(super) files_modified: Vec<String>,
-    /// What was done about it.
+    /// The response to it.
     pub(super) tried: Option<String>,
     /// Whether that helped; `None` if that is unknown.
     pub(super) helped: Option<bool>,

@@ -2,7 +2,7 @@
 
 use regreen_model::{Event, PromptKind, TaskKey};
 
-/// What was done, and whether the task passed then.
+/// The response to a failure, and whether the task passed afterwards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tried {
     pub(super) what: Option<String>,

@@ -12,7 +12,7 @@ use crate::history::TaskHistory;
 use crate::output;
 use crate::problem::Problem;
 
-/// What is kept of an attempt.
+/// The stored snapshots of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Around {
     Both(AttemptSpan),
@@ -97,7 +97,7 @@ pub fn open_git(places: &SpecPaths) -> Result<Git, Problem> {
     })
 }
 
-/// What is written about the work is not the work.
+/// The spec's own files describe the work; they aren't part of it.
 pub fn spec_files(places: &SpecPaths) -> BTreeSet<RelPath> {
     places.spec_files().into_iter().flatten().collect()
 }

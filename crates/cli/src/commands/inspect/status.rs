@@ -110,7 +110,7 @@ struct TaskStatus {
     fixes_limit: u32,
     marks: Vec<Mark>,
     commit: Option<String>,
-    /// What is being done.
+    /// The current activity.
     current: Option<Current>,
     /// Why its last attempt failed, as long as it is open.
     failure: Option<String>,

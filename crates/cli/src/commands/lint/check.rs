@@ -1,4 +1,4 @@
-//! What is worth telling the person who wrote a task file.
+//! Findings for the author of a task file.
 
 use regreen_documents::{RowId, TaskFile};
 use regreen_model::{Task, TaskKind, VerifyCommand, Warning};

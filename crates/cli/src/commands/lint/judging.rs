@@ -90,7 +90,7 @@ fn unchecked(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
     )
 }
 
-/// What is wrong is said in two ways: of one command, and of several.
+/// The message in two forms: for one command, and for several.
 fn finding(
     places: Vec<(usize, String)>,
     [of_one, of_several]: [&str; 2],

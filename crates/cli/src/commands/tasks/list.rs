@@ -45,7 +45,7 @@ struct Row {
     verify_candidates: Vec<String>,
     /// The expected result of each candidate; `null` for exit code 0.
     verify_expects: Vec<Option<String>>,
-    /// What is said about the result of each candidate and can't be checked.
+    /// The parts of each candidate's expectation that can't be checked.
     verify_unchecked: Vec<Option<String>>,
 }
 

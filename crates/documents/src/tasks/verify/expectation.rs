@@ -12,7 +12,7 @@ use regreen_model::Expectation;
 use self::clauses::{Clause, clauses};
 use self::forms::{Meaning, meaning, opens_aside, states_something};
 
-/// What is known about the command that a text is about.
+/// The known facts about the command that a text is about.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Subject {
     /// It prints a number: `grep -c`, `wc -l`.
@@ -26,9 +26,9 @@ pub(super) struct Subject {
 /// What a text says about the result of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stated {
-    /// What is judged instead of exit code 0.
+    /// The condition that replaces exit code 0.
     pub(super) expects: Option<Expectation>,
-    /// What is said and can't be checked.
+    /// Statements that can't be checked.
     pub(super) unchecked: Option<String>,
     /// Whether any of it was understood.
     pub(super) is_understood: bool,

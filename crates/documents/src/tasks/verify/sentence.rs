@@ -40,7 +40,7 @@ const INSTRUCTIONS: &[&str] = &[
 ];
 /// Words that join a span to the one before: it is what that one is.
 const JOINTS: &[&str] = &["and", "or", "nor", "&&", "+", "&", ","];
-/// "for example `curl …`" and "do not run `rm …`" are no instructions.
+/// "for example `curl …`" and "do not run `rm …`" are not instructions.
 const EXAMPLES: &[&str] = &["e.g.", "for example", "such as", "not run", "n't run"];
 
 /// Reads spans from left to right: each is a command, or a part of what is said about one.

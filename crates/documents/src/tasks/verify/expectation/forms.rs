@@ -379,7 +379,7 @@ struct Form {
 }
 
 impl Form {
-    /// What is printed: nothing, something, a number, a text.
+    /// The expected output: nothing, something, a number, a text.
     fn object(self, mut words: Words<'_>) -> Option<Expectation> {
         while words.eat_any(&["exactly", "the", "only"]).is_some() {}
         if self.verb == Some(Verb::Lacking) {
