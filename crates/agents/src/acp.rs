@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use self::updates::Updates;
 use crate::coding_agent::Abilities;
-use crate::json_lines::{object, status, text};
+use crate::json_lines::{object, question, status, text};
 use crate::trouble::ApiError;
 use crate::{
     AgentOptions, Assignment, CommandLine, Decoder, Invocation, Permissions, Reply, StdinContent,
@@ -113,7 +113,7 @@ impl Decoder for AcpDecoder {
             (method, Some(id)) if method == CLIENT.session_request_permission => {
                 self.permission(id, params.unwrap_or_default())
             }
-            (method, Some(id)) => refusal(method, id),
+            (method, Some(id)) => refusal(method, id, &params.unwrap_or_default()),
         }
     }
 
@@ -225,7 +225,7 @@ impl AcpDecoder {
 
     fn permission(&mut self, id: &Value, params: Value) -> Reply {
         let Ok(request) = serde_json::from_value::<RequestPermissionRequest>(params) else {
-            return refusal("", id);
+            return refusal("", id, &Value::Null);
         };
         let started = self.updates.tool(&request.tool_call);
         let answer = answer_permission(self.permissions, id, &request);
@@ -268,13 +268,13 @@ fn answer_permission(
 }
 
 /// We offer nothing of what a client may offer; a question to a person is one.
-fn refusal(method: &str, id: &Value) -> Reply {
+fn refusal(method: &str, id: &Value, params: &Value) -> Reply {
     let error = json!({"code": -32601, "message": "not offered by this client"});
     let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
     let is_question = method.starts_with("elicitation/");
-    let question = is_question.then(|| AgentEvent::Question {
-        text: "a question to a person".to_owned(),
-        permission: false,
+    let question = is_question.then(|| match text(params, "/message") {
+        "" => question("a question to a person"),
+        asked => question(asked),
     });
     Reply {
         events: question.into_iter().collect(),

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::coding_agent::{Abilities, Adapter, Credentials, Flags};
 use crate::json_lines::{
-    JsonDecoder, JsonProtocol, OpenTools, code, edited, micro_usd, number, session, status, text,
-    tool_input, written,
+    JsonDecoder, JsonProtocol, OpenTools, code, edited, micro_usd, number, question, session,
+    status, text, tool_input, written,
 };
 use crate::message::MessageBuffer;
 use crate::reset_time::retry_after;
@@ -143,6 +143,12 @@ impl OpencodeProtocol {
     fn tool(&mut self, line: &Value) -> Vec<AgentEvent> {
         self.overflows = 0;
         let (call, name) = (text(line, "/part/callID"), text(line, "/part/tool"));
+        if name == "question" {
+            return vec![question(text(
+                line,
+                "/part/state/input/questions/0/question",
+            ))];
+        }
         let exit = code(line, "/part/state/metadata/exit");
         let completed = text(line, "/part/state/status") == "completed";
         let ok = completed && exit.is_none_or(|exit| exit == 0);

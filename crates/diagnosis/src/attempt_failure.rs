@@ -4,16 +4,25 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use regreen_model::{
-    ApiTrouble, AttemptClass, AttemptReport, Confidence, Ending, Evidence, Failure, FailureKind,
-    FailureRecord, Output, OutputKind, ResetTime, RetryMode, Source, Transcript, TroubleClass,
-    VerifyResult, named_span,
+    AgentQuestion, ApiTrouble, AttemptClass, AttemptReport, Confidence, ERROR_CHARS, Ending,
+    Evidence, Failure, FailureCategory, FailureKind, FailureRecord, Output, OutputKind, PlainLine,
+    ResetTime, RetryMode, Source, Transcript, TroubleClass, VerifyResult, named_span,
 };
 
-use crate::cause_origin::{CauseOrigin, EXIT_CODE, EXIT_UNFINISHED};
+use crate::cause_origin::{CauseOrigin, EXIT_CODE, EXIT_UNFINISHED, QUESTION, QUESTION_TOOL};
+use crate::question::question;
 use crate::rank;
+use crate::rank::diagnosis::fingerprint;
+use crate::rank::message::claims_success;
+use crate::suggestions::suggestions_for;
 
 /// Below this, an agent's words explain less than the output.
 const CONVINCING: Confidence = Confidence::percent(50);
+/// What helps an agent that asks for a permission.
+const NOT_PERMITTED: [&str; 2] = [
+    "Allow it in the agent's own settings",
+    "Run with --agent-permissions skip",
+];
 /// Needed to wait for the agent's service, or to stop the run because of it.
 const CERTAIN: Confidence = Confidence::percent(80);
 
@@ -31,7 +40,8 @@ pub fn task_failure(
         files_changed: files_changed.clone(),
         ..evidence_of_attempt(report, transcript)
     };
-    let failure = explain(&evidence, transcript, true)?;
+    let explained = explain(&evidence, transcript, true);
+    let failure = asked(report, transcript, explained.as_ref()).or(explained)?;
     Some(Failure {
         // What really changed counts, not what the agent claims.
         files_modified: files_changed,
@@ -60,8 +70,13 @@ impl DelegatedAttempt<'_> {
     pub fn failure(&self) -> Option<FailureRecord> {
         let mut failure = match self.agent_failure() {
             Some(failure) => failure,
-            None => explain(&self.evidence(), self.transcript, self.has_failed())
-                .or_else(|| self.unexplained())?,
+            None => {
+                let explained = explain(&self.evidence(), self.transcript, self.has_failed());
+                // How a delegation ends decides: one that succeeded may end with an offer.
+                let asked = asked(self.report, self.transcript, explained.as_ref());
+                let asked = asked.filter(|_| self.has_failed() || explained.is_some());
+                asked.or(explained).or_else(|| self.unexplained())?
+            }
         };
         if failure.completed_steps.is_empty() {
             failure.completed_steps = self.completed_steps.to_vec();
@@ -131,6 +146,65 @@ impl DelegatedAttempt<'_> {
             (None, "") => failure.message.clone(),
             (None, message) => message.to_owned(),
         }
+    }
+}
+
+/// Diagnoses an attempt that ended because the agent asked something: with a tool, for a
+/// permission, or in its last words. A task that cannot be done as written stays one, and after
+/// finished work a question is about something else.
+fn asked(
+    report: &AttemptReport,
+    transcript: &Transcript,
+    explained: Option<&Failure>,
+) -> Option<Failure> {
+    if report.class != AttemptClass::Ordinary || report.ending.timed_out || report.reports_failure {
+        return None;
+    }
+    if let Some(question) = &transcript.question {
+        return Some(by_tool(question, transcript));
+    }
+    let is_invalid = |failure: &Failure| {
+        failure.category == FailureCategory::InvalidTask && is_convincing(failure)
+    };
+    let is_out = transcript.output_kind == OutputKind::Commands
+        || explained.is_some_and(is_invalid)
+        || claims_success(&transcript.own_words);
+    let sentence = question(&transcript.own_words).filter(|_| !is_out)?;
+    let of_context =
+        explained.filter(|failure| failure.category == FailureCategory::MissingContext);
+    Some(Failure {
+        suggested_actions: of_context.map_or_else(
+            || suggestions_for(FailureKind::AskedQuestion, None),
+            |failure| failure.suggested_actions.clone(),
+        ),
+        completed_steps: explained.map_or_else(Vec::new, |failure| failure.completed_steps.clone()),
+        ..question_failure(&sentence, QUESTION, transcript)
+    })
+}
+
+fn by_tool(question: &AgentQuestion, transcript: &Transcript) -> Failure {
+    let failure = question_failure(&question.text, QUESTION_TOOL, transcript);
+    let suggested_actions = if question.permission {
+        NOT_PERMITTED.map(str::to_owned).to_vec()
+    } else {
+        suggestions_for(FailureKind::AskedQuestion, None)
+    };
+    Failure {
+        suggested_actions,
+        ..failure
+    }
+}
+
+fn question_failure(asked: &str, rule: &str, transcript: &Transcript) -> Failure {
+    let kind = FailureKind::AskedQuestion;
+    let asked = PlainLine::flatten(asked, ERROR_CHARS).to_string();
+    Failure {
+        rule: rule.to_owned(),
+        confidence: Confidence::percent(90),
+        fingerprint: fingerprint(kind, &asked),
+        tool_usage: transcript.tools.counts.clone(),
+        last_successful_tool: transcript.tools.last_successful.clone(),
+        ..unexplained_failure(kind, asked)
     }
 }
 
@@ -351,6 +425,58 @@ mod tests {
             ),
             FailureKind::GitNotARepo
         );
+    }
+
+    #[track_caller]
+    fn check_asked(transcript: &Transcript, asked: Option<&str>) {
+        let report = AttemptReport {
+            unfinished: true,
+            ending: Ending {
+                signal: Some(15),
+                ..Ending::default()
+            },
+            ..AttemptReport::default()
+        };
+        let failure = task_failure(&report, transcript, Vec::new());
+        let question = failure.filter(|failure| failure.kind == FailureKind::AskedQuestion);
+        let found = question.and_then(|question| question.blocked_on);
+        assert_eq!(found.as_deref(), asked);
+    }
+
+    fn message(text: &str) -> Transcript {
+        Transcript {
+            own_words: text.to_owned(),
+            final_message: text.to_owned(),
+            ..Transcript::default()
+        }
+    }
+
+    #[test]
+    fn an_agent_that_was_ended_because_it_asked_did_not_crash() {
+        for permission in [false, true] {
+            let text = "Tabs or\nblanks?".to_owned();
+            let transcript = Transcript {
+                question: Some(AgentQuestion { text, permission }),
+                ..Transcript::default()
+            };
+            check_asked(&transcript, Some("Tabs or blanks?"));
+        }
+    }
+
+    #[test]
+    fn a_message_that_ends_with_a_question_is_one() {
+        let asked = "Awaiting your input on the storage engine.";
+        let whole = format!("I looked at both of them. {asked}");
+        check_asked(&message(&whole), Some(asked));
+        let broken = "ModuleNotFoundError: No module named 'yaml'. Should I install it?";
+        check_asked(&message(broken), Some("Should I install it?"));
+        // It is a person's anyway, and needs no second attempt.
+        check_asked(
+            &message("I'm sorry, but I can't help with building a keylogger. Anything safer?"),
+            None,
+        );
+        check_asked(&message("All tests pass. Should I push it?"), None);
+        check_asked(&message("The build failed: error: missing semicolon"), None);
     }
 
     #[test]

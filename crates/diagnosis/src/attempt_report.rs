@@ -148,15 +148,9 @@ impl ObservedAttempt {
         match &self.end {
             AttemptEnd::Cancelled | AttemptEnd::Unknown => AttemptClass::Interrupted,
             AttemptEnd::NotStarted { why } => AttemptClass::Fatal { why: why.clone() },
-            AttemptEnd::Exited => match &self.transcript.question {
-                Some(AgentQuestion {
-                    text,
-                    permission: true,
-                }) => AttemptClass::Fatal {
-                    why: not_permitted(text),
-                },
-                _ => self.trouble_class(),
-            },
+            // No trouble of its service: it was ended because no one is there to answer.
+            AttemptEnd::Exited if self.transcript.question.is_some() => AttemptClass::Ordinary,
+            AttemptEnd::Exited => self.trouble_class(),
         }
     }
 
@@ -200,8 +194,13 @@ impl ObservedAttempt {
     }
 
     fn unfinished_error(&self) -> String {
-        if let Some(AgentQuestion { text, .. }) = &self.transcript.question {
-            return format!("The agent stopped to ask something: {text}");
+        if let Some(AgentQuestion { text, permission }) = &self.transcript.question {
+            let asked = if *permission {
+                "The agent asked for a permission that no one can grant here"
+            } else {
+                "The agent stopped to ask something"
+            };
+            return format!("{asked}: {text}");
         }
         let how = match (self.ending.exit_code, self.ending.signal) {
             (Some(code), _) => format!("exit code {code}"),
@@ -210,12 +209,6 @@ impl ObservedAttempt {
         };
         format!("The agent exited before it had finished ({how})")
     }
-}
-
-fn not_permitted(text: &str) -> String {
-    format!(
-        "the agent asks for a permission that no one can grant here: {text}. Allow it in the agent's own settings, or run with --agent-permissions skip"
-    )
 }
 
 #[cfg(test)]

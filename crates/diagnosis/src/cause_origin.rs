@@ -17,6 +17,11 @@ pub(crate) const OPEN_STEPS: &str = "agent_messages/open-steps";
 /// The step of the ranking that goes by the tone of a whole message.
 pub(crate) const MESSAGE_TONE: &str = "agent_messages/tone";
 
+/// The origin for an agent that was ended because it asked with a tool.
+pub(crate) const QUESTION_TOOL: &str = "agent_messages/question-tool";
+/// The origin for an agent whose message ends with a question.
+pub(crate) const QUESTION: &str = "agent_messages/question";
+
 /// Where the cause of a failure was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CauseOrigin {
@@ -40,7 +45,9 @@ impl CauseOrigin {
         match failure.rule.as_str() {
             EXIT_CODE | EXIT_SIGNAL | EXIT_UNFINISHED => Self::Exit,
             TIME_LIMIT => Self::TimeLimit,
-            FAILURE_BLOCK | OPEN_STEPS | MESSAGE_TONE => Self::AgentMessage,
+            FAILURE_BLOCK | OPEN_STEPS | MESSAGE_TONE | QUESTION_TOOL | QUESTION => {
+                Self::AgentMessage
+            }
             name => RuleBook::ours()
                 .rule(name)
                 .map(|rule| rule.origin)

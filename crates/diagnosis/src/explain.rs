@@ -136,6 +136,33 @@ mod tests {
     }
 
     #[test]
+    fn where_the_exit_code_is_unknown_the_text_decides() {
+        let failed = |text: &str| {
+            let output = crate::scan(text.as_bytes(), Source::Command);
+            let evidence = evidence_of(output, Source::Command, None, Ending::default());
+            Explanation::of(&evidence).failure.is_some()
+        };
+        for text in [
+            "Error: something odd happened\n",
+            "make: *** [Makefile:3: all] Error 2\n",
+            "job failed: the gadget is not calibrated\n",
+            "step 1\nProcess completed with exit code 1.\n",
+            "Failed to start the gadget\n\n",
+        ] {
+            assert!(failed(text), "{text}");
+        }
+        for text in [
+            "compiled, 0 errors\n",
+            "warning: failed to load x, using the default\n",
+            "Error: retrying\nbuilt in 3 s\n",
+            "errors: 0\n",
+            "hello\n",
+        ] {
+            assert!(!failed(text), "{text}");
+        }
+    }
+
+    #[test]
     fn the_answer_has_the_same_fields_whether_it_failed_or_not() {
         let keys = |explanation: &Explanation| -> Vec<String> {
             explanation

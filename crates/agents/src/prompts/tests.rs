@@ -567,7 +567,7 @@ auth:
 sso: nothing found
 ```
 
-Use what fits. If what you need is still missing, end with the failure report, and name exactly what is missing in its Error line.
+Use what fits. If the attempt asked a question: no one will answer it. Choose what fits the task and the project best, say in your answer what you chose, and go on. If it asked for a permission: it will not be granted, so find a way without it. If what you need is still missing, end with the failure report, and name exactly what is missing in its Error line.
 "
     );
 }

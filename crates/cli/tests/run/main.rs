@@ -21,6 +21,7 @@ mod plan;
 mod plans_of_all_kinds;
 mod preflight;
 mod prompts;
+mod questions;
 mod repairs;
 mod secrets;
 mod signals;

@@ -62,6 +62,12 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
     })
 }
 
+/// Returns whether a message claims that the work is done.
+pub(crate) fn claims_success(text: &str) -> bool {
+    let output = scan(text.as_bytes(), Source::Agent);
+    last_line(&output.findings, is_claim).is_some() || in_a_sentence(text, is_claim)
+}
+
 /// Returns whether such a rule matches a sentence, read on its own.
 fn in_a_sentence(text: &str, is: impl Fn(&Rule) -> bool) -> bool {
     let sentences = scan(sentences(text).as_bytes(), Source::Agent);

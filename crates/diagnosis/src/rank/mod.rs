@@ -16,7 +16,7 @@
 mod cause;
 pub(crate) mod diagnosis;
 mod exit;
-mod message;
+pub(crate) mod message;
 mod service;
 mod signs;
 mod timeout;

@@ -1,7 +1,11 @@
+use std::sync::LazyLock;
+
+use regex::Regex;
 use regreen_model::{Evidence, FailureCategory, FailureKind, Finding};
 
 use super::cause::{Candidate, WEAK};
 use super::diagnosis::Diagnosis;
+use super::exit::last_informative_line;
 use crate::rules::RuleBook;
 use crate::rules::rule::MATCHED;
 use crate::rules::rule::Role;
@@ -97,7 +101,7 @@ pub(crate) fn has_failed(evidence: &Evidence, candidates: &[Candidate<'_>], sign
         (_, Some(_)) => true,
         (Some(0), None) => !ends_well(evidence) && candidates.iter().any(|c| is_proof(c, signs)),
         (Some(code), None) => !is_answer(code, evidence, candidates),
-        (None, None) => candidates.iter().any(|c| is_sign(c, signs)),
+        (None, None) => candidates.iter().any(|c| is_sign(c, signs)) || ends_badly(evidence),
     }
 }
 
@@ -115,6 +119,31 @@ fn ends_well(evidence: &Evidence) -> bool {
             "ok" | "pass" | "passed" | "success"
         )
     })
+}
+
+/// Matches words that report a failure, in a line that no rule is sure of.
+static COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(?:fail(?:ed|s|ure|ures|ing)?|errors?|fatal|crash(?:ed|es)?|abort(?:ed|ing)?|could not|couldn't|cannot|can't|unable to|panicked)\b|\bexit(?:ed)?(?: with)?(?: (?:code|status))?:? [1-9]\d*\b",
+    )
+    .ok()
+});
+/// Matches complaints that are none.
+static NO_COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(?:0|no|zero|without|any) (?:\w+ )?(?:errors?|fail(?:ed|ures?|ing)?)\b|\b(?:errors?|fail(?:ed|ures?))\s*[:=]\s*0\b|^\W*warn|\b(?:fixed|ignored|handled|expected)\b",
+    )
+    .ok()
+});
+
+/// Returns whether the last line of the output complains. It counts only where nothing is known of
+/// the exit: exit code 0 would refute it.
+fn ends_badly(evidence: &Evidence) -> bool {
+    let matches = |regex: &LazyLock<Option<Regex>>, line: &str| {
+        regex.as_ref().is_some_and(|regex| regex.is_match(line))
+    };
+    let last = last_informative_line(evidence);
+    last.is_some_and(|(_, line)| matches(&COMPLAINT, line) && !matches(&NO_COMPLAINT, line))
 }
 
 /// Returns whether a line proves a failure that the exit code hides. A later success refutes it.

@@ -1,6 +1,6 @@
 //! Independent verification: the agent's word is never enough.
 
-use regreen_model::{Event, Failure, FailureRecord, Mark, PromptKind, Verdict};
+use regreen_model::{Event, Failure, FailureKind, FailureRecord, Mark, PromptKind, Verdict};
 
 use super::turn::Turn;
 use super::{attempting, ending, healing, saving, spending};
@@ -57,6 +57,10 @@ pub(super) fn ended(
         verdict: verdict.clone(),
         took_ms,
     });
+    let is_green = *verdict == Verdict::Green;
+    if let Some(question) = open_question(turn).filter(|_| !is_green && !first) {
+        return healing::fail(turn, question);
+    }
     match verdict {
         // The task that a fix is for decides whether it worked.
         Verdict::Red { .. } if is_fix => accept(turn, verdict),
@@ -73,6 +77,15 @@ pub(super) fn ended(
         ),
         Verdict::Green | Verdict::Unverified => accept(turn, verdict),
     }
+}
+
+/// The failure of an attempt that stopped to ask something. Where its work passes all the same,
+/// only the signal is missing; otherwise the question is the cause, whatever the check says.
+fn open_question(turn: &Turn<'_>) -> Option<FailureRecord> {
+    let report = turn.task()?.report.as_ref()?;
+    let failure = report.failure.told()?;
+    let asks = failure.kind == FailureKind::AskedQuestion && !report.signalled;
+    asks.then(|| report.failure.clone())
 }
 
 fn attempted_fix(turn: &Turn<'_>) -> String {

@@ -403,3 +403,62 @@ fn a_group_has_no_agent_that_could_get_context() {
     assert!(!question(&run).choices.contains(&AnswerKind::Context));
     assert_eq!(question(&run).failed_attempt, Some(0));
 }
+
+/// An agent that ends its turn with a question.
+fn asks() -> AttemptReport {
+    let diagnosis = serde_json::json!({
+        "category": "missing_context", "kind": "asked_question", "message": "Which one?",
+        "blocked_on": "Which one?", "line": null, "retryable": false, "retry_mode": "after_human",
+        "completed_steps": [], "files_modified": [], "tool_usage": {},
+        "last_successful_tool": null, "suggested_actions": [], "repair": null,
+        "rule": "agent_messages/question", "confidence": 90, "fingerprint": "x"
+    });
+    AttemptReport {
+        failure: FailureRecord {
+            diagnosis: serde_json::from_value(diagnosis).unwrap(),
+            ..FailureRecord::new("Which one?")
+        },
+        ..AttemptReport::default()
+    }
+}
+
+#[test]
+fn a_question_is_the_cause_whatever_the_check_says_and_gets_no_fix() {
+    for verdict in [
+        Verdict::Unverified,
+        Verdict::Red {
+            error: "grep: no".to_owned(),
+        },
+    ] {
+        let config = RunConfig {
+            agent: "command:x".to_owned().into(),
+            recovery: true,
+            ..RunConfig::default()
+        };
+        let mut run = Run::start_with(config, vec![]);
+        run.pick(picked("1.1", 0));
+        run.attempt_ends(asks());
+        run.verified(verdict.clone());
+        assert_eq!(
+            run.last_event("task_failed")["failure"]["error"],
+            "Which one?"
+        );
+        assert_eq!(run.attempt().prompt, PromptKind::Enriched);
+        run.attempt_ends(asks());
+        run.verified(verdict);
+        assert!(
+            run.events().contains(&"asked".to_owned()),
+            "{:?}",
+            run.events()
+        );
+    }
+}
+
+#[test]
+fn an_agent_that_asks_after_work_that_passes_is_only_reminded() {
+    let mut run = Run::start(vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(asks());
+    run.verified(Verdict::Green);
+    assert_eq!(run.attempt().prompt, PromptKind::Reminder);
+}

@@ -1,0 +1,150 @@
+//! Finds the question that an agent's message ends with: it waits for an answer that no one gives.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::prose::sentences;
+
+/// How many sentences may follow a question that is still open, lists of options aside.
+const MAX_AFTER: usize = 2;
+
+/// Matches sentences that ask for something without a question mark.
+static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let what = "(?:input|answers?|repl(?:y|ies)|responses?|decisions?|choice|confirmation|\
+        clarifications?|approval|instructions?|guidance|directions?|feedback|go-ahead|permissions?)";
+    Regex::new(&format!(
+        r"(?xi)
+          \b(?:await(?:ing|s)?|wait(?:ing|s)?\sfor|pending)\s(?:\S+\s){{0,3}}{what}\b
+        | \bplease\s(?:\w+\s){{0,2}}(?:confirm|clarify|advise|specify|decide|choose|pick|select|answer|approve|respond|reply|tell\sme|let\sme\sknow|indicate)\b
+        | \b(?:let\sme\sknow|tell\sme)\s(?:which|whether|what|how|who|where|when|if\s(?:you(?:'d|\swould)?\s(?:want|prefer|like)|(?:i|we|it|this|that)\s(?:should|is|shall)))\b
+        | \b(?:i|we)(?:'ll|\swill|\swould)?\s(?:need|require)\s(?:you\sto\s(?:\w+\s)?(?:confirm|decide|choose|tell|clarify|specify|approve|pick|say)|(?:your|an?|some|more|further)\s(?:\w+\s)?{what})\b"
+    ))
+    .ok()
+});
+
+/// Matches what agents ask out of politeness, after which nothing is missing.
+static COURTESY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(?:any(?:thing)? (?:other|else|further|more)|(?:any|further|more) questions|questions or concerns|happy to help|how does (?:that|this) (?:look|sound)|sounds? good|look good)\b",
+    )
+    .ok()
+});
+
+/// Matches sentences after a question in which the agent answers it itself.
+static OWN_ANSWER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(?:i|we)(?:'ll|'ve|'m| will| have| am)? ?(?:assum\w+|chose|picked|decided|went with|go(?:ing)? with|us(?:e|ed|ing)|kept|keep|default\w*)\b",
+    )
+    .ok()
+});
+
+/// Returns the sentence with which a message asks for an answer, if it stops there.
+#[must_use]
+pub fn question(message: &str) -> Option<String> {
+    let text = sentences(message);
+    let mut after = 0;
+    let prose = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    for sentence in prose.rev() {
+        if asks(sentence) {
+            return Some(plain(sentence));
+        }
+        if matches(&OWN_ANSWER, sentence) {
+            return None;
+        }
+        // A list of options follows its question.
+        after += usize::from(!is_list_item(sentence));
+        if after > MAX_AFTER {
+            return None;
+        }
+    }
+    None
+}
+
+fn asks(sentence: &str) -> bool {
+    let end = sentence.trim_end_matches(|c: char| "\"'`*_)]”’".contains(c) || c.is_whitespace());
+    // A word before the mark: `cache[key]?` or `a ? b` is code.
+    let is_question = end.ends_with(['?', '？']) && sentence.split_whitespace().count() > 1;
+    let is_question = is_question || end.ends_with('？');
+    (is_question || matches(&REQUEST, sentence)) && !matches(&COURTESY, sentence)
+}
+
+fn is_list_item(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = rest.len() < line.len() && rest.starts_with(['.', ')']);
+    let is_lettered = line.len() > 1 && line[1..].starts_with([')', '.']);
+    is_numbered || is_lettered || line.starts_with(['-', '*', '•', '+', '|'])
+}
+
+fn plain(sentence: &str) -> String {
+    let text = sentence.trim_start_matches(['-', '*', '•', '#', ' ']);
+    text.replace("**", "").trim().to_owned()
+}
+
+fn matches(regex: &LazyLock<Option<Regex>>, text: &str) -> bool {
+    regex.as_ref().is_some_and(|regex| regex.is_match(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_stops_to_ask_asks() {
+        for (message, asked) in [
+            (
+                "Awaiting your input on the database engine.",
+                "Awaiting your input on the database engine.",
+            ),
+            (
+                "I read the spec. Which database should I use?\n1. PostgreSQL\n2. SQLite",
+                "Which database should I use?",
+            ),
+            (
+                "Two files match.\n\n**Should I change both?**\n",
+                "Should I change both?",
+            ),
+            (
+                "Please let me know whether the old API stays. I will continue then.",
+                "Please let me know whether the old API stays.",
+            ),
+            (
+                "I need your decision on the port before I go on.",
+                "I need your decision on the port before I go on.",
+            ),
+            (
+                "Waiting for further instructions.",
+                "Waiting for further instructions.",
+            ),
+            (
+                "Soll ich die alte API behalten?",
+                "Soll ich die alte API behalten?",
+            ),
+            ("使用哪个数据库？", "使用哪个数据库？"),
+            (
+                "I could delete the table, but that loses data. Please confirm.",
+                "Please confirm.",
+            ),
+        ] {
+            assert_eq!(question(message).as_deref(), Some(asked), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_message_that_goes_on_does_not_ask() {
+        for message in [
+            "",
+            "Done. Is there anything else?",
+            "Let me know if you have any questions.",
+            "This feature cannot be enabled in demo mode.",
+            "Should it be 80 or 8080? I assumed 8080 and wrote the file.",
+            "Why did it fail? The port was taken. I freed it. Then I ran the tests. They pass.",
+            "```\nwhich one?\n```\nThe script prints that.",
+            "> Which one?\nThat is what the issue says.\nIt is solved.\nThe tests pass.",
+            "The job waits for the lock.",
+            "I added `a?.b`.",
+        ] {
+            assert_eq!(question(message), None, "{message}");
+        }
+    }
+}
