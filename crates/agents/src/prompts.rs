@@ -120,6 +120,26 @@ impl Prompts {
         (!said.is_empty()).then(|| self.fill(PromptFile::Context, &values))
     }
 
+    /// Returns which services run, one line each; `None` if there are none.
+    #[must_use]
+    pub fn services(&self, brief: &TaskBrief<'_>, services: &[String]) -> Option<String> {
+        let values = [
+            ("task_id", brief.id.to_string()),
+            ("services", untrusted(&services.join("\n"), DETAILS_BUDGET)),
+        ];
+        (!services.is_empty()).then(|| self.fill(PromptFile::Services, &values))
+    }
+
+    /// Returns what the attempt before left running; `None` if nothing.
+    #[must_use]
+    pub fn left_running(&self, brief: &TaskBrief<'_>, processes: &[String]) -> Option<String> {
+        let values = [
+            ("task_id", brief.id.to_string()),
+            ("processes", untrusted(&processes.join("\n"), ERROR_BUDGET)),
+        ];
+        (!processes.is_empty()).then(|| self.fill(PromptFile::LeftRunning, &values))
+    }
+
     fn executor(&self, brief: &TaskBrief<'_>) -> String {
         let fix = brief.root.map(|root| self.fix(brief, &root));
         let verify_row = brief.is_verify_row.then(|| {

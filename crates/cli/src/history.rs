@@ -121,6 +121,7 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         Event::TaskPicked { task } => Some(&task.task),
         Event::PlanReviewed { task, .. } => task.as_ref(),
         Event::Chosen { choice } => Some(&choice.task),
+        Event::ServiceChanged { report } => Some(&report.task),
         Event::AttemptStarted { task, .. }
         | Event::SessionSeen { task, .. }
         | Event::AttemptPostponed { task, .. }

@@ -35,6 +35,8 @@ pub struct ObservedAttempt {
     pub trouble_ends: Option<Timestamp>,
     /// The service named a time of day without a place: it was taken as local time.
     pub trouble_end_is_assumed: bool,
+    /// The processes that it left running, which were ended.
+    pub left_running: Vec<String>,
 }
 
 /// How an attempt ended.
@@ -140,6 +142,7 @@ impl ObservedAttempt {
             session: self.transcript.session.clone(),
             usage: self.transcript.usage,
             progressed: self.progressed,
+            left_running: self.left_running.clone(),
             ..AttemptReport::default()
         }
     }

@@ -31,6 +31,6 @@ pub use state::{
     FixRecord, InvalidState, ModificationLineage, StateDocument, StateWarning, TaskResult,
 };
 pub use tasks::{
-    Change, EditError, InsertPosition, Next, Pick, RowId, TaskFile, commit_message, shell_steps,
-    verify_commands,
+    Change, EditError, InsertPosition, Next, Pick, RowId, TaskFile, background_start,
+    commit_message, shell_steps, verify_commands,
 };

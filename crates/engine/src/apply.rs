@@ -1,6 +1,7 @@
 //! Folding events into the state. Nothing is decided here.
 
 mod final_check;
+mod services;
 
 use std::collections::BTreeSet;
 
@@ -44,6 +45,7 @@ impl State {
                 self.stopping = None;
                 self.reading = None;
                 self.parked.clear();
+                self.lose_services();
                 self.resumed_at = *at;
                 self.steps += 1;
                 if let FinalCheckPhase::Checking { .. } = self.final_check.phase {
@@ -98,6 +100,7 @@ impl State {
                 ..
             } => self.end_attempt(task, *charged, counted.unwrap_or(*charged), report),
             Event::PlanReviewed { changes, .. } => self.note_removed(changes),
+            Event::ServiceChanged { report } => self.change_service(report),
             Event::ClaimsAsked { seq, task } => {
                 self.enter(task, *seq, Phase::JudgingClaims { seq: *seq }, |_| {});
             }
@@ -402,6 +405,7 @@ impl State {
         self.reading = None;
         self.total_tasks = picked.total;
         self.current = Some(picked.task.clone());
+        self.renew_restarts();
         // Someone has put its row back.
         self.lost.remove(&picked.task);
         self.forget_passed(&picked.task);
@@ -417,6 +421,8 @@ impl State {
         if std::mem::take(&mut task.edited) || task.report.is_none() {
             task.picked = picked.clone();
         }
+        // Rows above it may have declared some, or ended them.
+        task.picked.services.clone_from(&picked.services);
         task.picked.index = picked.index;
         task.picked.total = picked.total;
     }

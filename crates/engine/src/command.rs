@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use regreen_model::{
     AnswerKind, Claim, CommandSeq, Failure, FailureRecord, FixOrigin, ModificationRequest,
-    PickedTask, PlanQuery, PlannedRepair, PromptKind, RepeatedCheck, StateFile, TaskId, TaskKey,
-    Timestamp, VerifyCommand,
+    PickedTask, PlanQuery, PlannedRepair, PromptKind, RepeatedCheck, Service, StateFile, TaskId,
+    TaskKey, Timestamp, VerifyCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +87,8 @@ pub enum Command {
         /// The tasks.
         tasks: Vec<TaskKey>,
     },
+    /// Have exactly these services run. Not waited for: the next decision issues it again.
+    KeepServices(Box<ServicesOrder>),
     /// Write the state file. Not waited for: the next decision writes it again.
     SaveState(StateFile),
     /// Wait for a moment.
@@ -119,6 +121,7 @@ impl Command {
             | Self::Tick { .. }
             | Self::Record(_)
             | Self::Reopen { .. }
+            | Self::KeepServices(_)
             | Self::SaveState(_)
             | Self::Wait { .. }
             | Self::Finish => false,
@@ -168,6 +171,9 @@ pub struct AttemptOrder {
     /// What the user had to say about the task, oldest first.
     #[serde(default)]
     pub context: Vec<String>,
+    /// What the attempt before this one left running, which regreen ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_running: Vec<String>,
     /// Variables that repairs have set.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
@@ -195,6 +201,28 @@ pub struct Question {
     pub repair: Option<PlannedRepair>,
     /// The possible answers.
     pub choices: Vec<AnswerKind>,
+}
+
+/// The services that have to run, and no others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServicesOrder {
+    /// The services.
+    pub services: Vec<ServiceOrder>,
+    /// How long one may take to get ready.
+    pub ready_timeout_ms: u64,
+    /// Variables that repairs have set.
+    pub environment: Vec<(String, String)>,
+}
+
+/// A service that has to run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceOrder {
+    /// The service.
+    pub service: Service,
+    /// Whether it may be started if it does not run.
+    pub may_start: bool,
+    /// Whether it is started anew if it runs.
+    pub fresh: bool,
 }
 
 /// A failure that a repair might remove.

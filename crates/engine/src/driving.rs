@@ -71,7 +71,10 @@ impl Command {
     /// decision issues it again.
     #[must_use]
     pub fn awaits_answer(&self) -> bool {
-        !matches!(self, Self::SaveState(_) | Self::Finish)
+        !matches!(
+            self,
+            Self::SaveState(_) | Self::KeepServices(_) | Self::Finish
+        )
     }
 
     /// Whether performing it twice does no more than performing it once.

@@ -2,8 +2,8 @@
 
 use regreen_model::{
     AttemptReport, CommandSeq, Failure, FixBudget, Inspection, PassedVerify, PersonAnswer,
-    PersonChoice, PlanChanges, PlanStatus, RepairResult, RepeatResult, RunConfig, StopSignal,
-    TaskKey, Verdict,
+    PersonChoice, PlanChanges, PlanStatus, RepairResult, RepeatResult, RunConfig, ServiceReport,
+    StopSignal, TaskKey, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +47,11 @@ pub enum Input {
         task: Option<TaskKey>,
         /// The changes, and those that were reverted.
         changes: PlanChanges,
+    },
+    /// Something happened to services.
+    ServicesChanged {
+        /// What happened, in this order.
+        reports: Vec<ServiceReport>,
     },
     /// An attempt that is being made says what its session is called. It names the command,
     /// and is not its answer.
@@ -262,6 +267,7 @@ impl Input {
             | Self::Resume(_)
             | Self::Noticed { .. }
             | Self::PlanReviewed { .. }
+            | Self::ServicesChanged { .. }
             | Self::SessionSeen { .. }
             | Self::Stop { .. } => None,
         }

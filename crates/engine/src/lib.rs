@@ -37,9 +37,11 @@ mod state;
 
 pub use command::{
     AttemptOrder, Command, CommitOrder, FinalCheckOrder, FixOrder, Issued, ModifyOrder, Question,
-    Record, RepairOrder, RepairTarget,
+    Record, RepairOrder, RepairTarget, ServiceOrder, ServicesOrder,
 };
-pub use decide::{Decision, decide};
+pub use decide::{Decision, READY_TIMEOUT_MS, decide};
 pub use driving::{CommandQueue, JournalLine, latest_choices};
 pub use input::{CommitResult, Input, ModifyResult, Resumption};
-pub use state::{AutomaticFix, FinalCheck, FinalCheckPhase, PassedCheck, Phase, State, TaskState};
+pub use state::{
+    AutomaticFix, FinalCheck, FinalCheckPhase, PassedCheck, Phase, ServiceState, State, TaskState,
+};

@@ -91,9 +91,29 @@ pub struct State {
     /// The repetition of all checks before the run ends.
     #[serde(default)]
     pub final_check: FinalCheck,
+    /// The services that were started so far.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<ServiceState>,
     /// Which version of the fold made this state.
     #[serde(default)]
     pub fold: u32,
+}
+
+/// What is known of a service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceState {
+    /// The task whose row declares it.
+    pub task: TaskKey,
+    /// Its command.
+    pub command: String,
+    /// Its log.
+    pub log: String,
+    /// Whether it runs.
+    pub is_running: bool,
+    /// Why it does not, if that is its own doing.
+    pub trouble: Option<String>,
+    /// How often it was started again, or failed to start, for the task that is worked on.
+    pub restarts: u32,
 }
 
 /// A check that passed.
@@ -497,6 +517,7 @@ impl State {
             claimed: self.claimed.clone(),
             earlier_checks: self.earlier_checks.clone(),
             final_check: self.final_check.clone(),
+            services: self.services.clone(),
             ..*self
         }
     }

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Ending, FailureKind, FailureRecord, ModificationRequest, PlanChanges, TaskKey, Timestamp,
-    Usage, VerifyCommand, named_enum,
+    Ending, FailureKind, FailureRecord, ModificationRequest, PlanChanges, Service, TaskKey,
+    Timestamp, Usage, VerifyCommand, named_enum,
 };
 
 /// A task that is next, with everything that is fixed once it is picked.
@@ -37,6 +37,9 @@ pub struct PickedTask {
     /// How it failed in an earlier run that did not finish it.
     #[serde(default)]
     pub failed_before: Option<FailureRecord>,
+    /// The services that run while it is worked on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<Service>,
 }
 
 impl PickedTask {
@@ -46,6 +49,13 @@ impl PickedTask {
         self.verify
             .iter()
             .any(|command| command.unchecked.is_some())
+    }
+
+    /// Returns whether it asks for nothing but a service that regreen runs itself.
+    #[must_use]
+    pub fn is_only_service(&self) -> bool {
+        let mut services = self.services.iter();
+        services.any(|service| service.is_whole_task && service.task == self.task)
     }
 
     /// Says how its Verify is judged, one line per command that isn't judged by exit code 0 alone.
@@ -239,6 +249,9 @@ pub struct AttemptReport {
     /// What the agent would like to change in the plan.
     #[serde(default)]
     pub modification: Option<Box<ModificationRequest>>,
+    /// What it left running when it had ended, which regreen ended then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_running: Vec<String>,
     /// The commit of HEAD when the attempt ended.
     #[serde(default)]
     pub head: Option<String>,

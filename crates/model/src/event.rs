@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AttemptReport, FailureRecord, Inspection, Mark, NotRepeated, PassedVerify, PersonAnswer,
     PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression, RepairResult,
-    RunConfig, RunOutcome, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    RunConfig, RunOutcome, ServiceReport, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 
 /// The number of a command, by which its answer refers to it.
@@ -128,6 +128,12 @@ pub enum Event {
         kept: Vec<TaskKey>,
         /// Rows that were unticked.
         taken_back: Vec<TaskKey>,
+    },
+    /// Something happened to a service that tasks need.
+    ServiceChanged {
+        /// What happened, and to which.
+        #[serde(flatten)]
+        report: ServiceReport,
     },
     /// The independent check of a task started.
     VerifyStarted {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FailureRecord, TaskKey, VerifyCommand, named_enum};
+use crate::{FailureRecord, Service, TaskKey, VerifyCommand, named_enum};
 
 named_enum! {
     /// What follows if work that passed no longer passes at the end of a run.
@@ -34,6 +34,9 @@ pub struct PassedVerify {
     pub is_red: bool,
     /// How long the check took.
     pub took_ms: u64,
+    /// The services that ran meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<Service>,
 }
 
 /// A check that the final check repeats, for all tasks that have the same one.
@@ -50,6 +53,9 @@ pub struct RepeatedCheck {
     /// Whether nothing was attempted or repaired since it passed: if the files are still the
     /// same, it need not run again.
     pub is_latest: bool,
+    /// The services that have to run meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<Service>,
 }
 
 impl RepeatedCheck {

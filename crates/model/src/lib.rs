@@ -23,6 +23,7 @@ mod person;
 mod plan;
 mod repair;
 mod run;
+mod service;
 mod surroundings;
 mod task;
 mod task_id;
@@ -58,6 +59,7 @@ pub use repair::{
     Inspection, LookedUp, PlannedRepair, RepairAction, RepairPolicy, RepairResult, Survey,
 };
 pub use run::{Budget, Budgets, Limits, RunConfig, RunOutcome, StopSignal};
+pub use service::{Service, ServiceChange, ServiceReport};
 pub use surroundings::{Hook, PackageFolder, Surroundings, Tampering};
 pub use task::{Dialect, Fields, Marker, Task, TaskKey, TaskKind, Warning};
 pub use task_id::{IdShape, TaskId};

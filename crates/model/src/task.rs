@@ -114,6 +114,12 @@ pub struct Fields {
     pub more_verify: Vec<String>,
     /// The Commit field.
     pub commit: Option<String>,
+    /// The Service field: what runs for the tasks that follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+    /// The Ready field: what passes once the service is ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<String>,
 }
 
 impl Fields {

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, FailureRecord, Inspection, Mark, PersonAnswer,
-    PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, RepairResult, RunOutcome,
-    Span, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    AttemptClass, AttemptReport, ChoiceKind, ERROR_CHARS, Event, FailureRecord, Inspection, Mark,
+    PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, RepairResult,
+    RunOutcome, ServiceChange, ServiceReport, Span, StopSignal, TaskId, TaskKey, Timestamp,
+    Verdict,
 };
 
 use crate::failure_text::{headline, headline_of, kind_and_place};
@@ -185,6 +186,7 @@ impl EventFormatter {
                 repeats,
                 ..
             } => Some(self.wait(now, task, *until, why, *repeats)),
+            Event::ServiceChanged { report } => Some(service(report)),
             Event::Warned { message } => Some(warning(message)),
             Event::StopAsked { signal } => Some(stop(*signal)),
             Event::RunEnded { outcome } => Some(self.end(now, outcome)),
@@ -421,6 +423,33 @@ fn verify_cause(error: &str) -> String {
 /// Returns a line about a task that needs no title: `1.2 the repair failed`.
 fn about(status: Status, task: &TaskKey, text: &str) -> StatusLine {
     StatusLine::new(status, format!("{} {text}", task.id))
+}
+
+/// A service that is ready, is not, has ended, or was ended.
+fn service(report: &ServiceReport) -> StatusLine {
+    let command = one_line(&report.command, NAME_CHARS);
+    let of = format!("of {}", report.task.id);
+    let trouble = |what: &str, why: &str| {
+        let why = one_line(why, ERROR_CHARS);
+        StatusLine::new(
+            Status::Warn,
+            format!("service {command} {of} {what}: {why}"),
+        )
+        .wrapped()
+        .detail(format!("log: {}", one_line(&report.log, NAME_CHARS)))
+    };
+    match &report.change {
+        ServiceChange::Started { again, took_ms } => {
+            let again = if *again { "restarted" } else { "ready" };
+            StatusLine::new(Status::Service, format!("{command} · {again} · {of}"))
+                .timed(Some(*took_ms))
+        }
+        ServiceChange::NotReady { why } => trouble("is not ready", why),
+        ServiceChange::Died { why } => trouble("died", why),
+        ServiceChange::Ended => {
+            StatusLine::new(Status::Service, format!("{command} · ended · {of}"))
+        }
+    }
 }
 
 pub(crate) fn warning(message: &str) -> StatusLine {

@@ -130,6 +130,8 @@ pub enum Status {
     Todo,
     /// A task that is being worked on.
     Run,
+    /// A service that tasks need.
+    Service,
 }
 
 impl Status {
@@ -152,6 +154,7 @@ impl Status {
             Self::End => "END",
             Self::Todo => "TODO",
             Self::Run => "RUN",
+            Self::Service => "SERVE",
         }
     }
 
@@ -160,7 +163,7 @@ impl Status {
             Self::Start | Self::Resume | Self::End => Tone::Strong,
             Self::Pass | Self::Done => Tone::Good,
             Self::Fail => Tone::Bad,
-            Self::Fix | Self::Plan | Self::Run => Tone::Action,
+            Self::Fix | Self::Plan | Self::Run | Self::Service => Tone::Action,
             Self::Retry | Self::Wait | Self::Skip | Self::Park | Self::Warn | Self::Stop => {
                 Tone::Warning
             }

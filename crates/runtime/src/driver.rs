@@ -36,6 +36,7 @@ impl Driver<'_> {
                 .performer
                 .perform(&issued, &mut self.recorder, self.person);
             self.tell_reviews()?;
+            self.tell_services()?;
             self.tell_notices()?;
             self.tell_stop()?;
             let Some(answer) = answer else { continue };
@@ -67,6 +68,14 @@ impl Driver<'_> {
     fn tell_reviews(&mut self) -> Result<(), JournalError> {
         for (task, changes) in std::mem::take(&mut self.performer.reviews) {
             self.recorder.step(&Input::PlanReviewed { task, changes })?;
+        }
+        Ok(())
+    }
+
+    fn tell_services(&mut self) -> Result<(), JournalError> {
+        let reports = std::mem::take(&mut self.performer.service_reports);
+        if !reports.is_empty() {
+            self.recorder.step(&Input::ServicesChanged { reports })?;
         }
         Ok(())
     }

@@ -8,7 +8,8 @@ use regreen_agents::{
     Agent, Assignment, Invocation, LocalZone, Prompts, StdinContent, reset_in, reset_moment,
 };
 use regreen_diagnosis::{AttemptEnd, ObservedAttempt, agent_trouble};
-use regreen_model::{ApiTrouble, Ending, Transcript};
+use regreen_model::{ApiTrouble, Ending, PlainLine, SUMMARY_CHARS, Transcript};
+use regreen_redaction::Masks;
 use regreen_repairs::ManifestSnapshot;
 use regreen_supervisor::{EndReason, Exit, ProcessEnd, StartStep, Stdin};
 use regreen_workspace::{Programs, RealDisk};
@@ -147,10 +148,20 @@ impl ExecutionContext {
             progressed: has_printed || transcript.worked,
             trouble_ends: resets.map(|resets| resets.at),
             trouble_end_is_assumed: resets.is_some_and(|resets| resets.is_assumed),
+            left_running: left_running(&self.processes.masks, ended),
             ending,
             transcript,
         }
     }
+}
+
+/// What an agent that ended by itself has left running, for people and prompts.
+fn left_running(masks: &Masks, ended: &ProcessEnd) -> Vec<String> {
+    let lines = ended.left_running.iter();
+    let lines = lines.filter(|_| ended.reason == EndReason::Normal);
+    lines
+        .map(|line| PlainLine::flatten(&masks.mask(line), SUMMARY_CHARS * 4).to_string())
+        .collect()
 }
 
 fn attempt_end(program: &str, ended: &ProcessEnd) -> AttemptEnd {
@@ -209,6 +220,7 @@ mod tests {
             stderr_bytes: 0,
             leftovers_ended: 0,
             unended: 0,
+            left_running: Vec::new(),
         };
         let missing = Exit::NotStarted {
             step: StartStep::Program,

@@ -31,6 +31,7 @@ mod process;
 mod project_programs;
 mod repair;
 mod run;
+mod services;
 mod spec_paths;
 mod stop;
 mod tree;

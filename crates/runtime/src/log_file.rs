@@ -53,6 +53,11 @@ impl LogFile {
         }
     }
 
+    /// Returns where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Writes, and returns whether that worked.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> bool {
         if self.failed.is_none() {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use regreen_engine::{Command, Input, Issued};
-use regreen_model::{CommandSeq, PlanChanges, TaskKey, Verdict, VerifyCommand};
+use regreen_model::{CommandSeq, PlanChanges, ServiceReport, TaskKey, Verdict, VerifyCommand};
 use regreen_store::{Store, StoreError};
 use regreen_workspace::{AttemptName, CreateFileError, EditFileError, ReadError, StepError};
 
@@ -19,9 +19,10 @@ use crate::observer::Person;
 use crate::perform::{self, Attempted, Baseline, ClaimsJob, PlanGuard, SettingsGuard};
 use crate::plan_file::{PlanFile, read_plan};
 use crate::process::ProcessError;
+use crate::services::Services;
 use crate::spec_paths::SpecPaths;
 use crate::tree::{Tree, TreeError};
-use crate::verify::Check;
+use crate::verify::{Check, CheckResult};
 
 /// Performs the commands of the engine.
 #[derive(Debug)]
@@ -38,6 +39,10 @@ pub(crate) struct Performer {
     /// What the attempts of this process are compared with, beside the working tree.
     pub(crate) baseline: Option<Baseline>,
     pub(crate) settings: SettingsGuard,
+    /// The services that run beside everything else.
+    pub(crate) services: Services,
+    /// What happened to them since the engine was last told.
+    pub(crate) service_reports: Vec<ServiceReport>,
 }
 
 /// Changes of the plan while foreign code ran for a task.
@@ -174,7 +179,13 @@ impl Performer {
                     ..self.check(task, stem, commands, environment)
                 };
                 let began = Instant::now();
-                let result = self.context.verify(&check, recorder.observer);
+                let result = match self.own_service_trouble() {
+                    Some(red) => Ok(red),
+                    None => {
+                        let result = self.context.verify(&check, recorder.observer);
+                        result.map(CheckResult::into_verdict)
+                    }
+                };
                 result.and_then(|result| {
                     let took_ms = millis(began.elapsed());
                     // The agent may have written the check: it may neither take work off the branch nor
@@ -184,8 +195,9 @@ impl Performer {
                     let error = moved.or(perform::review_check(self)?);
                     let (verdict, diagnosis) = match error {
                         Some(error) => (Verdict::Red { error }, None),
-                        None => result.into_verdict(),
+                        None => result,
                     };
+                    let verdict = self.with_services_that_are_down(verdict);
                     Ok(Input::Verified {
                         seq,
                         verdict,
@@ -249,6 +261,12 @@ impl Performer {
             }
             Command::Reopen { tasks } => {
                 perform::reopen(self, tasks).map(|()| Input::Reopened { seq })
+            }
+            Command::KeepServices(order) => {
+                return self
+                    .keep_services(order, recorder.observer)
+                    .err()
+                    .map(|error| error.answer(seq));
             }
             Command::SaveState(file) => {
                 return perform::save_state(self, file)

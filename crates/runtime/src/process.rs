@@ -90,6 +90,11 @@ pub(crate) enum ProcessError {
 }
 
 impl Processes {
+    /// Names a program in its environment.
+    pub(crate) fn marker(&self, purpose: &str) -> Marker {
+        Marker::new(&format!("{}:{purpose}", self.run))
+    }
+
     /// Runs a program to its end. Nothing that it started is left then.
     pub(crate) fn run(&self, job: Job, sink: &mut dyn Sink) -> Result<ProcessEnd, ProcessError> {
         let spec = ProcessSpec {
@@ -102,7 +107,7 @@ impl Processes {
                 idle: job.idle,
                 grace: GRACE,
             },
-            marker: Marker::new(&format!("{}:{}", self.run, job.purpose)),
+            marker: self.marker(&job.purpose),
             masks: Some(self.masks.clone()),
         };
         let running = self.keepers.spawn(spec)?;

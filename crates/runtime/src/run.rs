@@ -32,6 +32,7 @@ use crate::performer::{PerformError, Performer};
 use crate::plan_file::{PlanFile, outline};
 use crate::process::{Processes, workspace_masks};
 use crate::project_programs::ProjectPrograms;
+use crate::services::Services;
 use crate::spec_paths::SpecPaths;
 use crate::stop::Stop;
 use crate::tree::{Tree, TreeError};
@@ -288,6 +289,8 @@ fn performer(
         reviews: Vec::new(),
         baseline: None,
         settings: SettingsGuard::new(&paths),
+        services: Services::default(),
+        service_reports: Vec::new(),
         paths,
         tree,
         plan,

@@ -145,7 +145,7 @@ impl ExecutionContext {
 
     /// Runs a command until its end is known. One whose keeper was killed counts as not having run,
     /// so that it is neither flaky nor failed; nor has it passed, whatever was expected of it.
-    fn run_check(
+    pub(crate) fn run_check(
         &self,
         check: &Check<'_>,
         command: &VerifyCommand,

@@ -136,7 +136,8 @@ impl World {
                 self.memory.record_run(file, &self.file);
                 return Ok(None);
             }
-            Command::Finish => return Ok(None),
+            // No plan here declares a service.
+            Command::KeepServices(_) | Command::Finish => return Ok(None),
         }))
     }
 

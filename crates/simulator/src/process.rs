@@ -392,6 +392,7 @@ fn edits(command: &Command) -> bool {
         | Command::Commit(_)
         | Command::Wait { .. }
         | Command::FinalCheck(_)
+        | Command::KeepServices(_)
         | Command::Finish => false,
     }
 }

@@ -127,6 +127,7 @@ pub(crate) fn of(state: &State, input: &Input) -> Option<Transition> {
         Input::PlanRead { seq, .. } if state.reading == Some(*seq) => "reading",
         // After a resumption it is told in whatever phase the run is by then.
         Input::PlanReviewed { .. } => GUARDED.into_iter().find(|name| *name == pending(state))?,
+        Input::ServicesChanged { .. } => return None,
         Input::Resume(_) | Input::Noticed { .. } | Input::Stop { .. } => pending(state),
         // A run that has ended waits for nothing.
         _ if state.outcome.is_some() => return None,
@@ -196,6 +197,7 @@ fn input_name(input: &Input) -> &'static str {
         Input::Resume(_) => "resume",
         Input::Noticed { .. } => "noticed",
         Input::PlanReviewed { .. } => "plan_reviewed",
+        Input::ServicesChanged { .. } => "services_changed",
         Input::SessionSeen { .. } => "session_seen",
         Input::PlanRead { .. } => "plan_read",
         Input::AttemptEnded { .. } => "attempt_ended",

@@ -21,10 +21,13 @@ use signal_hook::consts::{
 };
 
 use crate::order::{END, Order, Received, receive_order};
-use crate::process_end::Status;
+use crate::process_end::{Status, encode_left_running};
 use crate::system::{self, Process};
 use crate::termination::{Action, Termination};
 use crate::{Exit, StartStep};
+
+/// More leftovers are not named.
+const MAX_NAMED: usize = 5;
 
 /// The first argument that makes regreen a keeper.
 pub const KEEPER_ARGUMENT: &str = "__keep";
@@ -84,6 +87,7 @@ fn keep_one(
         exit: None,
         termination: Termination::new(grace),
         signalled: HashSet::new(),
+        told_left_running: false,
     }
     .run()
 }
@@ -150,6 +154,7 @@ struct Keeper<'k> {
     exit: Option<Exit>,
     termination: Termination,
     signalled: HashSet<Process>,
+    told_left_running: bool,
 }
 
 impl Keeper<'_> {
@@ -196,9 +201,30 @@ impl Keeper<'_> {
 
     fn perform(&mut self, action: Action) {
         match action {
-            Action::Ask => self.signal_all(Signal::TERM),
+            Action::Ask => {
+                self.tell_left_running();
+                self.signal_all(Signal::TERM);
+            }
             Action::Kill => self.signal_all(Signal::KILL),
             Action::Wait(_) | Action::GiveUp => {}
+        }
+    }
+
+    /// Tells once what a program that ended by itself has left running.
+    fn tell_left_running(&mut self) {
+        if self.exit.is_none() || std::mem::replace(&mut self.told_left_running, true) {
+            return;
+        }
+        let left = self.descendants();
+        let lines = left
+            .iter()
+            .filter_map(|process| system::command_line(*process));
+        let lines: Vec<String> = lines.take(MAX_NAMED).collect();
+        if !lines.is_empty()
+            && let Some(regreen) = &mut self.regreen
+        {
+            // If it is gone, the next poll says so.
+            let _ = regreen.write_all(&encode_left_running(&lines));
         }
     }
 

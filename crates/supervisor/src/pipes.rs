@@ -7,7 +7,7 @@ use regreen_redaction::{Filter, Masks};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::handle::Waker;
-use crate::{Handle, Stdin};
+use crate::{Exit, Handle, Stdin};
 
 /// Observes what a program does while it runs.
 pub trait Observer {
@@ -18,6 +18,9 @@ pub trait Observer {
     /// Receives the same bytes before they are masked, for decoders that read a protocol. What
     /// they find must be masked before it is stored or shown.
     fn unmasked(&mut self, _chunk: Chunk<'_>) {}
+
+    /// Hears that the program itself has exited. What it started may still run, and print.
+    fn exited(&mut self, _exit: Exit) {}
 
     /// Returns whether files the program works on have changed since the last call. Called
     /// only when the program seems idle otherwise.

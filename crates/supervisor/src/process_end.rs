@@ -18,6 +18,9 @@ pub struct ProcessEnd {
     pub leftovers_ended: u32,
     /// Descendants that could not be ended: another user's, or stuck in the kernel.
     pub unended: u32,
+    /// The command lines of some that were still running when the program had ended by itself.
+    /// They come from outside and are not masked.
+    pub left_running: Vec<String>,
 }
 
 /// How the program itself exited.
@@ -123,6 +126,47 @@ const NO_FOLDER: u8 = 4;
 const NO_PROGRAM: u8 = 5;
 const GONE: u8 = 6;
 
+/// What is sent before the command lines of leftovers: a tag, and their length.
+const LEFT_RUNNING: u8 = 7;
+/// So much of the command lines is sent at most.
+const MAX_LEFT_RUNNING: usize = 2 * 1024;
+
+/// Encodes the command lines of leftovers, one a line.
+pub(crate) fn encode_left_running(lines: &[String]) -> Vec<u8> {
+    let text = lines.join("\n");
+    let end = text.floor_char_boundary(MAX_LEFT_RUNNING);
+    let text = text.get(..end).unwrap_or_default();
+    let length = u32::try_from(text.len()).unwrap_or_default();
+    let mut bytes = vec![LEFT_RUNNING; STATUS_LEN];
+    bytes[1..5].copy_from_slice(&length.to_le_bytes());
+    bytes.extend_from_slice(text.as_bytes());
+    bytes
+}
+
+/// What a keeper sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    Status(Status),
+    LeftRunning(Vec<String>),
+}
+
+impl Message {
+    /// Takes the first message from the bytes that have arrived, if all of it has.
+    pub(crate) fn take(bytes: &mut Vec<u8>) -> Option<Self> {
+        let status = *bytes.first_chunk::<STATUS_LEN>()?;
+        let [tag, a @ .., _, _, _, _] = status;
+        if tag != LEFT_RUNNING {
+            bytes.drain(..STATUS_LEN);
+            return Some(Self::Status(Status::decode(status)));
+        }
+        let length = usize::try_from(u32::from_le_bytes(a)).unwrap_or_default();
+        let text = bytes.get(STATUS_LEN..STATUS_LEN + length.min(MAX_LEFT_RUNNING))?;
+        let text = String::from_utf8_lossy(text).into_owned();
+        bytes.drain(..STATUS_LEN + length.min(MAX_LEFT_RUNNING));
+        Some(Self::LeftRunning(text.lines().map(str::to_owned).collect()))
+    }
+}
+
 impl Status {
     pub(crate) fn nothing_left() -> Self {
         Self::Gone {
@@ -194,6 +238,32 @@ mod tests {
         assert_eq!(not_started(rustix::io::Errno::NOENT).shell_code(), 127);
         assert_eq!(not_started(rustix::io::Errno::ACCESS).shell_code(), 126);
         assert_eq!(Exit::Unknown.shell_code(), 137);
+    }
+
+    #[test]
+    fn the_names_of_leftovers_arrive_between_statuses_however_they_are_cut() {
+        let lines = vec!["node server.js".to_owned(), "sleep 9".to_owned()];
+        let ended = Status::Ended(Exit::Exited(0));
+        let gone = Status::Gone {
+            leftovers: 2,
+            unended: 0,
+        };
+        let mut sent = ended.encode().to_vec();
+        sent.extend(encode_left_running(&lines));
+        sent.extend(gone.encode());
+        let expected = [
+            Message::Status(ended),
+            Message::LeftRunning(lines),
+            Message::Status(gone),
+        ];
+        for cut in 1..sent.len() {
+            let (mut held, mut found) = (Vec::new(), Vec::new());
+            for chunk in sent.chunks(cut) {
+                held.extend_from_slice(chunk);
+                found.extend(std::iter::from_fn(|| Message::take(&mut held)));
+            }
+            assert_eq!(found, expected, "{cut}");
+        }
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub(crate) struct Progress {
     /// How many leftovers were ended, how many were not, and when the last one was gone.
     gone: Option<(u32, u32, Instant)>,
     last_output: Instant,
+    /// What was still running when the program had ended by itself.
+    left_running: Vec<String>,
 }
 
 impl Progress {
@@ -35,7 +37,12 @@ impl Progress {
             end: None,
             gone: None,
             last_output: now,
+            left_running: Vec::new(),
         }
+    }
+
+    pub(crate) fn left_running(&mut self, lines: Vec<String>) {
+        self.left_running = lines;
     }
 
     pub(crate) fn output(&mut self, now: Instant) {
@@ -125,6 +132,7 @@ impl Progress {
             duration: at.saturating_duration_since(self.started_at),
             stdout_bytes,
             stderr_bytes,
+            left_running: self.left_running,
             leftovers_ended,
             unended,
         }

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::keepers::KeeperLink;
 use crate::pipes::{OutputPipe, Pipes};
-use crate::process_end::{STATUS_LEN, Status};
+use crate::process_end::{Message, STATUS_LEN, Status};
 use crate::progress::Progress;
 use crate::{EndReason, Handle, Keepers, Marker, Observer, ProcessEnd, TimeLimits, end_strays};
 
@@ -152,7 +152,7 @@ impl Running {
                 }
             }
             Ready::Stdin => self.write_stdin(),
-            Ready::Keeper => self.read_keeper(progress),
+            Ready::Keeper => self.read_keeper(progress, observer),
             Ready::Handle => {
                 self.pipes.waker.clear();
                 let asked = self.pipes.handle.requests().end;
@@ -189,16 +189,23 @@ impl Running {
         }
     }
 
-    fn read_keeper(&mut self, progress: &mut Progress) {
+    fn read_keeper(&mut self, progress: &mut Progress, observer: &mut dyn Observer) {
         let mut bytes = [0; 8 * STATUS_LEN];
         match self.keeper.read(&mut bytes) {
             Ok(len @ 1..) => self.status.extend_from_slice(&bytes[..len]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return,
             Ok(0) | Err(_) => self.keeper_gone(progress),
         }
-        while let Some((status, rest)) = self.status.split_first_chunk::<STATUS_LEN>() {
-            progress.update(Status::decode(*status), Instant::now());
-            self.status = rest.to_vec();
+        while let Some(message) = Message::take(&mut self.status) {
+            match message {
+                Message::Status(status) => {
+                    progress.update(status, Instant::now());
+                    if let Status::Ended(exit) = status {
+                        observer.exited(exit);
+                    }
+                }
+                Message::LeftRunning(lines) => progress.left_running(lines),
+            }
         }
     }
 

@@ -150,6 +150,10 @@ prompt_files! {
     Split = "split.md": task_id error completed;
     /// A person says something about the task.
     Context = "context.md": task_id context;
+    /// Services run while the agent works.
+    Services = "services.md": task_id services;
+    /// The previous attempt left processes running.
+    LeftRunning = "left_running.md": task_id processes;
     /// Part of it, for the work that an attempt had completed when it ended.
     Completed = "completed.md": completed files blocker;
     /// The previous attempt lacked something.

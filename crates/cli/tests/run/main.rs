@@ -24,6 +24,7 @@ mod prompts;
 mod questions;
 mod repairs;
 mod secrets;
+mod services;
 mod signals;
 mod tampering;
 mod trouble;

@@ -135,6 +135,6 @@ printf '%s\n' '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s-1"}}'
 read -r line
 printf '%s\n' '{"jsonrpc":"2.0","id":9,"method":"session/request_permission","params":{"sessionId":"s-1","toolCall":{"toolCallId":"t","title":"Run make"},"options":[{"optionId":"a","name":"Allow","kind":"allow_once"}]}}'
 sleep 300"#;
-    let workspace = Workspace::with_tasks(TASK).program("speaker", script);
-    check(&workspace, "acp:speaker", "Run make");
+    let workspace = Workspace::with_tasks(TASK).file("speaker.sh", script);
+    check(&workspace, "acp:sh speaker.sh", "Run make");
 }

@@ -22,6 +22,8 @@ pub enum Aspect {
     Verify,
     /// How it is committed.
     Commit,
+    /// What runs for it and the rows that follow.
+    Service,
 }
 
 impl fmt::Display for Aspect {
@@ -32,6 +34,7 @@ impl fmt::Display for Aspect {
             Self::Nesting => "nesting",
             Self::Verify => "Verify",
             Self::Commit => "Commit",
+            Self::Service => "Service",
         })
     }
 }
@@ -66,6 +69,10 @@ pub(super) fn changed_aspect(
                 && is_judged_as_before(before, row, after, now),
         ),
         (Aspect::Commit, was.fields.commit == is.fields.commit),
+        (
+            Aspect::Service,
+            was.fields.service == is.fields.service && was.fields.ready == is.fields.ready,
+        ),
     ];
     let changed = checks.into_iter().find(|(_, is_same)| !is_same);
     changed.map(|(aspect, _)| aspect)

@@ -13,6 +13,8 @@ pub(crate) enum FieldName {
     DoneWhen,
     Verify,
     Commit,
+    Service,
+    Ready,
 }
 
 impl FieldName {
@@ -30,6 +32,8 @@ impl FieldName {
             "done when" => Self::DoneWhen,
             "verify" => Self::Verify,
             "commit" => Self::Commit,
+            "service" => Self::Service,
+            "ready" => Self::Ready,
             _ => return None,
         };
         Some((field, rest.strip_prefix(':').unwrap_or(rest).trim()))
@@ -106,6 +110,8 @@ fn take_field(text: &str, lines: &[Line], at: usize, end: usize, item: &Item, fi
         FieldName::DoneWhen => &mut fields.done_when,
         FieldName::Verify => &mut fields.verify,
         FieldName::Commit => &mut fields.commit,
+        FieldName::Service => &mut fields.service,
+        FieldName::Ready => &mut fields.ready,
     };
     let below = lines.get(at + 1..end).unwrap_or_default();
     match slot {

@@ -12,6 +12,7 @@ mod plan_status;
 mod render;
 mod request;
 mod row;
+mod services;
 mod task_file;
 mod verify;
 
@@ -22,5 +23,6 @@ pub use insert::InsertPosition;
 pub use plan_status::{Next, Pick};
 pub use row::RowId;
 pub(crate) use row::{Row, has_box};
+pub use services::background_start;
 pub use task_file::TaskFile;
 pub use verify::verify_commands;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use regreen_model::{NextStep, PickedTask, PlanQuery, PlanStatus, TaskId, TaskKey, TaskKind};
+use regreen_model::{
+    NextStep, PickedTask, PlanQuery, PlanStatus, TaskId, TaskKey, TaskKind, VerifyCommand,
+};
 
 use super::fields::commit_message;
 use super::row::{Row, RowId};
@@ -191,9 +193,22 @@ impl TaskFile {
             is_group,
             has_fixes: self.fixes(row).next().is_some(),
             failed_before: None,
-            verify: self.verify_commands(row),
+            verify: self.judged_by(row),
+            services: self.services(row),
             commit: task.fields.commit.as_deref().and_then(commit_message),
         })
+    }
+
+    /// The commands of its Verify. A row without one that declares a service is judged by whether
+    /// the service is ready.
+    fn judged_by(&self, row: RowId) -> Vec<VerifyCommand> {
+        let verify = self.verify_commands(row);
+        if verify.is_empty() {
+            let service = self.declared_service(row);
+            service.map(|service| service.ready).unwrap_or_default()
+        } else {
+            verify
+        }
     }
 
     fn first_open(&self, include_optional: bool) -> Option<u32> {

@@ -258,6 +258,9 @@ impl Proposal {
                     verify: verify.clone(),
                     more_verify: Vec::new(),
                     commit: commit.clone(),
+                    // Agents may ask for rows, not for programs that regreen runs for all of them.
+                    service: None,
+                    ready: None,
                 },
             },
         }

@@ -264,7 +264,10 @@ pub(crate) fn recognise_dialect(text: &str, lines: &[Line], rows: &[Row]) -> Dia
 fn is_ralph_field(text: &str, line: &Line) -> bool {
     line.item()
         .and_then(|item| FieldName::parse(&text[item.content..line.end]))
-        .is_some_and(|(name, _)| name != FieldName::Files)
+        .is_some_and(|(name, _)| {
+            use FieldName::{Files, Ready, Service};
+            !matches!(name, Files | Service | Ready)
+        })
 }
 
 /// `## 1. Setup`

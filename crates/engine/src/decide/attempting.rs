@@ -8,7 +8,7 @@ use regreen_model::{
 };
 
 use super::turn::Turn;
-use super::{Decision, asking, ending, healing, modifying, picking, spending, verifying};
+use super::{Decision, asking, ending, healing, modifying, picking, services, spending, verifying};
 use crate::command::{AttemptOrder, Command};
 use crate::recovery::{Charge, FailureClass, RecoveryRule};
 use crate::state::{Phase, State, TaskState};
@@ -44,6 +44,7 @@ pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
         return ending::limit(turn, message);
     }
     turn.save_state_during(prompt);
+    services::keep(turn);
     let Some(order) = turn.task().map(|task| order(turn, task, prompt)) else {
         return;
     };
@@ -90,6 +91,11 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
         idle_timeout_ms: config.idle_timeout_ms,
         put_back: turn.state.put_back.clone(),
         context: turn.context_of(task),
+        left_running: task
+            .report
+            .as_ref()
+            .map(|report| report.left_running.clone())
+            .unwrap_or_default(),
         environment: turn.state.environment.clone(),
     }
 }

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use regreen_model::{
     Event, FinalCheckPolicy, HistoryParts, NotRepeated, NotRepeatedReason, PassedVerify, PlainLine,
-    Regression, RepeatResult, RepeatVerdict, RepeatedCheck, RunOutcome, TaskKey, Timestamp,
-    VerifyCommand,
+    Regression, RepeatResult, RepeatVerdict, RepeatedCheck, RunOutcome, Service, TaskKey,
+    Timestamp, VerifyCommand,
 };
 
 use super::turn::Turn;
@@ -220,6 +220,12 @@ fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask> {
                 has_gate: !task.picked.is_group,
                 is_red: task.picked.is_red,
                 took_ms: passed.took_ms,
+                services: task
+                    .picked
+                    .services
+                    .iter()
+                    .map(Service::of_others)
+                    .collect(),
             },
             at: Some(passed.at),
         })
@@ -231,6 +237,7 @@ fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask> {
             has_gate: true,
             is_red: claim.is_red,
             took_ms: passed.took_ms,
+            services: Vec::new(),
         },
         at: Some(passed.at),
     });
@@ -269,7 +276,10 @@ impl Checks {
         for done in passed_checks(state) {
             checks.add(state, &done);
         }
-        checks.repeated.sort_by_key(|check| check.last_ms);
+        // Those that need services come last, so that each is started once.
+        checks
+            .repeated
+            .sort_by_key(|check| (!check.services.is_empty(), check.last_ms));
         checks
     }
 
@@ -296,7 +306,10 @@ impl Checks {
         }
         let is_latest = done.at == Some(state.steps);
         let mut known = self.repeated.iter_mut();
-        match known.find(|check| check.commands == commands && check.gate == gate) {
+        let services = &check.services;
+        match known.find(|known| {
+            known.commands == commands && known.gate == gate && known.services == *services
+        }) {
             Some(known) => {
                 known.tasks.push(check.task.clone());
                 known.last_ms = known.last_ms.max(check.took_ms);
@@ -308,6 +321,7 @@ impl Checks {
                 gate,
                 last_ms: check.took_ms,
                 is_latest,
+                services: check.services.clone(),
             }),
         }
     }

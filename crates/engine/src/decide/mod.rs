@@ -9,6 +9,7 @@ mod modifying;
 mod picking;
 mod repairing;
 mod saving;
+mod services;
 mod spending;
 mod turn;
 mod verifying;
@@ -16,6 +17,7 @@ mod waiting;
 
 use regreen_model::{Event, FixBudget, RunConfig, Timestamp};
 
+pub use self::services::READY_TIMEOUT_MS;
 use self::turn::Turn;
 pub(crate) use self::waiting::backoff_ms;
 use crate::command::Issued;
@@ -57,6 +59,7 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
         Input::PlanReviewed { task, changes } => {
             attempting::plan_reviewed(state, now, task.as_ref(), changes)
         }
+        Input::ServicesChanged { reports } => services::changed(state, now, reports),
         Input::Stop { signal } => ending::stop(state, now, *signal),
         // A run that has ended asks for nothing, so this answers nothing.
         _ if state.outcome.is_some() => Decision::default(),

@@ -153,7 +153,7 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &PlanStatus) -> Decision
             }
             if picked.is_group {
                 verifying::start(&mut turn, false);
-            } else if turn.task().is_some_and(is_perhaps_healed) {
+            } else if turn.task().is_some_and(may_pass_without_agent) {
                 verifying::start_first(&mut turn);
             } else {
                 attempting::start_unless_used_up(&mut turn);
@@ -163,9 +163,11 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &PlanStatus) -> Decision
     turn.decision()
 }
 
-/// A fix may have been all that was missing: the agent had done its part.
-fn is_perhaps_healed(task: &TaskState) -> bool {
-    task.was_fixed && task.only_red
+/// A fix may have been all that was missing: the agent had done its part. And a service that runs
+/// may be all that is asked for.
+fn may_pass_without_agent(task: &TaskState) -> bool {
+    let is_healed = task.was_fixed && task.only_red;
+    is_healed || (task.picked.is_only_service() && (task.attempts == 0 || task.was_fixed))
 }
 
 /// The outcome when nothing is left to run.

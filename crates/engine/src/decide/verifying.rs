@@ -3,7 +3,7 @@
 use regreen_model::{Event, Failure, FailureKind, FailureRecord, Mark, PromptKind, Verdict};
 
 use super::turn::Turn;
-use super::{attempting, ending, healing, saving, spending};
+use super::{attempting, ending, healing, saving, services, spending};
 use crate::command::Command;
 use crate::state::TaskState;
 
@@ -19,6 +19,8 @@ pub(super) fn start_first(turn: &mut Turn<'_>) {
 fn run(turn: &mut Turn<'_>, again: bool, first: bool) {
     let Some(task) = turn.task() else { return };
     let (key, attempt) = (task.key().clone(), task.attempts);
+    services::keep_for_check(turn, again);
+    let Some(task) = turn.task() else { return };
     let gate = turn.state.config.gate.clone();
     let command = Command::Verify {
         task: key.clone(),
@@ -83,7 +85,7 @@ pub(super) fn ended(
 /// only the signal is missing; otherwise the question is the cause, whatever the check says.
 fn open_question(turn: &Turn<'_>) -> Option<FailureRecord> {
     let report = turn.task()?.report.as_ref()?;
-    let failure = report.failure.told()?;
+    let failure = report.failure.confident_diagnosis()?;
     let asks = failure.kind == FailureKind::AskedQuestion && !report.signalled;
     asks.then(|| report.failure.clone())
 }
@@ -98,7 +100,8 @@ fn attempted_fix(turn: &Turn<'_>) -> String {
 /// Nothing speaks against the work. A signal that is missing is asked for once.
 fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
     let Some(task) = turn.task() else { return };
-    if task.picked.is_group {
+    // No agent has worked on it: what it asks for is what regreen does itself.
+    if task.picked.is_group || is_done_by_service(task) {
         return saving::tick(turn);
     }
     let has_signalled = task.report.as_ref().is_some_and(|report| report.signalled);
@@ -114,6 +117,11 @@ fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
         turn.emit(Event::Marked { task, mark });
     }
     saving::tick(turn);
+}
+
+/// Whether the task asks for nothing but a service, which is ready without an agent's help.
+fn is_done_by_service(task: &TaskState) -> bool {
+    task.attempts == 0 && task.picked.is_only_service()
 }
 
 /// No file was changed and, where that is known, no tool was used.

@@ -39,6 +39,7 @@ pub(crate) fn picked(id: &str, index: u32) -> PickedTask {
         is_group: false,
         verify: vec![],
         commit: Some("feat: it".to_owned()),
+        services: Vec::new(),
         failed_before: None,
         has_fixes: false,
     }

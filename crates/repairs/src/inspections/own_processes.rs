@@ -26,6 +26,8 @@ pub(super) fn is_ours(context: &RepairContext<'_>, process: &ProcessInfo) -> boo
     }
     let prefix = context.marker.filter(|prefix| !prefix.is_empty());
     let marker = process.marker.as_deref();
+    // A service of the run is ours, but no leftover: tasks need it.
+    let marker = marker.filter(|marker| !marker.contains(":service:"));
     prefix.is_some_and(|prefix| marker.is_some_and(|marker| marker.starts_with(prefix)))
 }
 

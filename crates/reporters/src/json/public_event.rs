@@ -3,8 +3,8 @@ use std::collections::BTreeSet;
 use regreen_model::{
     AgentIdentity, AnswerKind, AttemptClass, AttemptReport, Budgets, ChoiceKind, Event, Failure,
     Inspection, Mark, OutlineKind, OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind,
-    Regression, RepairAction, RepairResult, RunConfig, StopSignal, TaskId, TaskKey, Timestamp,
-    Verdict,
+    Regression, RepairAction, RepairResult, RunConfig, ServiceChange, ServiceReport, StopSignal,
+    TaskId, TaskKey, Timestamp, Verdict,
 };
 use serde::Serialize;
 
@@ -69,6 +69,7 @@ pub(super) enum PublicEvent<'e> {
         signal: Option<i32>,
         duration_ms: u64,
         files_changed: u32,
+        left_running: &'e [String],
         plan: PublicChanges,
     },
     SessionSeen {
@@ -79,6 +80,14 @@ pub(super) enum PublicEvent<'e> {
     PlanReviewed {
         task: Option<PublicTask>,
         plan: PublicChanges,
+    },
+    ServiceChanged {
+        task: PublicTask,
+        command: &'e str,
+        change: &'static str,
+        why: Option<&'e str>,
+        took_ms: Option<u64>,
+        log: &'e str,
     },
     ClaimsJudged {
         task: PublicTask,
@@ -307,6 +316,7 @@ impl<'e> PublicEvent<'e> {
                 task: task.as_ref().map(PublicTask::from),
                 plan: changes.into(),
             },
+            Event::ServiceChanged { report } => Self::service_changed(report),
             Event::ClaimsJudged {
                 task,
                 kept,
@@ -548,7 +558,28 @@ impl<'e> PublicEvent<'e> {
             signal: report.ending.signal,
             duration_ms: report.ending.duration_ms,
             files_changed: report.files_changed,
+            left_running: &report.left_running,
             plan: (&report.plan).into(),
+        }
+    }
+
+    fn service_changed(report: &'e ServiceReport) -> Self {
+        let (change, why, took_ms) = match &report.change {
+            ServiceChange::Started { again, took_ms } => {
+                let change = if *again { "restarted" } else { "started" };
+                (change, None, Some(*took_ms))
+            }
+            ServiceChange::NotReady { why } => ("not_ready", Some(why.as_str()), None),
+            ServiceChange::Died { why } => ("died", Some(why.as_str()), None),
+            ServiceChange::Ended => ("ended", None, None),
+        };
+        Self::ServiceChanged {
+            task: (&report.task).into(),
+            command: &report.command,
+            change,
+            why,
+            took_ms,
+            log: &report.log,
         }
     }
 

@@ -6,7 +6,8 @@ use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureRecord, Inspection, Mark,
     NotRepeated, NotRepeatedReason, OutlineKind, OutlineRow, PersonAnswer, PersonChoice,
     PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression, RepairAction, RepairResult,
-    RunConfig, RunOutcome, StopSignal, TaskId, TaskKey, Timestamp, Verdict, VerifyCommand,
+    RunConfig, RunOutcome, ServiceChange, ServiceReport, StopSignal, TaskId, TaskKey, Timestamp,
+    Verdict, VerifyCommand,
 };
 
 use crate::run::key;
@@ -24,6 +25,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::AttemptPostponed { .. } => "AttemptPostponed",
         Event::AttemptEnded { .. } => "AttemptEnded",
         Event::PlanReviewed { .. } => "PlanReviewed",
+        Event::ServiceChanged { .. } => "ServiceChanged",
         Event::ClaimsAsked { .. } => "ClaimsAsked",
         Event::ClaimsJudged { .. } => "ClaimsJudged",
         Event::VerifyStarted { .. } => "VerifyStarted",
@@ -68,7 +70,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
     }
 }
 
-const EVENTS: usize = 51;
+const EVENTS: usize = 52;
 
 pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
     let kinds = [OutlineKind::Task, OutlineKind::Fix, OutlineKind::Group];
@@ -129,6 +131,7 @@ fn before_an_attempt(text: &str) -> Vec<Event> {
         is_group: false,
         verify: vec![VerifyCommand::always(text)],
         commit: Some(text.to_owned()),
+        services: Vec::new(),
         failed_before: None,
         has_fixes: false,
     };
@@ -177,6 +180,27 @@ fn attempts(text: &str) -> Vec<Event> {
         counted: Some(true),
         report: Box::new(report(text, class)),
     });
+    let services = [
+        ServiceChange::Started {
+            again: true,
+            took_ms: 2000,
+        },
+        ServiceChange::NotReady {
+            why: text.to_owned(),
+        },
+        ServiceChange::Died {
+            why: text.to_owned(),
+        },
+        ServiceChange::Ended,
+    ]
+    .map(|change| Event::ServiceChanged {
+        report: ServiceReport {
+            task: task(text),
+            command: text.to_owned(),
+            log: text.to_owned(),
+            change,
+        },
+    });
     let claims = [
         Event::PlanReviewed {
             task: Some(task(text)),
@@ -192,7 +216,7 @@ fn attempts(text: &str) -> Vec<Event> {
             taken_back: vec![key("3", text)],
         },
     ];
-    starts.chain(ends).chain(claims).collect()
+    starts.chain(ends).chain(services).chain(claims).collect()
 }
 
 fn classes(text: &str) -> [AttemptClass; 5] {

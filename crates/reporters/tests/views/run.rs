@@ -256,6 +256,7 @@ pub(crate) fn picked(row: &OutlineRow, verify: &[&str], commit: Option<&str>) ->
             .map(|command| VerifyCommand::always(*command))
             .collect(),
         commit: commit.map(str::to_owned),
+        services: Vec::new(),
         failed_before: None,
         has_fixes: false,
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use regreen_documents::TaskFile;
-use regreen_engine::FinalCheckOrder;
+use regreen_engine::{FinalCheckOrder, READY_TIMEOUT_MS, ServiceOrder, ServicesOrder};
 use regreen_model::{
     Evidence, FailureRecord, RepeatResult, RepeatVerdict, RepeatedCheck, TaskKey, VerifyCommand,
 };
@@ -55,6 +55,8 @@ pub(crate) fn final_check(
         } else if let Some((_, verdict)) = seen {
             verdict.clone()
         } else {
+            keep_services(performer, order, &repeated, observer)?;
+            let check = check_of(performer, order, &repeated, deadline);
             repeat(performer, &check, repeated.last_ms, observer)?
         };
         known.push((commands, verdict.clone()));
@@ -65,6 +67,26 @@ pub(crate) fn final_check(
         });
     }
     Ok(results)
+}
+
+/// Has the services run that the check had when it passed, and no others.
+fn keep_services(
+    performer: &mut Performer,
+    order: &FinalCheckOrder,
+    repeated: &RepeatedCheck,
+    observer: &mut dyn RunObserver,
+) -> Result<(), PerformError> {
+    let services = repeated.services.iter().map(|service| ServiceOrder {
+        service: service.clone(),
+        may_start: true,
+        fresh: false,
+    });
+    let services = ServicesOrder {
+        services: services.collect(),
+        ready_timeout_ms: READY_TIMEOUT_MS,
+        environment: order.environment.clone(),
+    };
+    performer.keep_services(&services, observer)
 }
 
 /// Whether the files are as the last attempt left them. Then what passed since passes still: the
@@ -194,6 +216,7 @@ mod tests {
             gate: None,
             last_ms: 0,
             is_latest: false,
+            services: Vec::new(),
         };
         let kept = of_rows_in(
             &file,

@@ -68,10 +68,31 @@ pub(super) fn written_prompt(
         }
         (kind, failure) => prompts.full(&brief, &reason(kind, failure)),
     };
-    match prompts.context(&brief, &order.context) {
-        Some(said) => format!("{}\n\n{said}", prompt.trim_end()),
-        None => prompt,
-    }
+    let sections = [
+        prompts.left_running(&brief, &order.left_running),
+        prompts.services(&brief, &service_lines(performer)),
+        prompts.context(&brief, &order.context),
+    ];
+    sections.into_iter().flatten().fold(prompt, |prompt, more| {
+        format!("{}\n\n{more}", prompt.trim_end())
+    })
+}
+
+/// The services that run meanwhile, and why those that should do not.
+fn service_lines(performer: &Performer) -> Vec<String> {
+    let needed = performer.services.needed().iter();
+    needed
+        .map(|one| {
+            let command = &one.service.command;
+            let log = performer.paths.shown(&one.log);
+            match &one.trouble {
+                None => format!("{command} (running and ready; log: {log})"),
+                Some(why) => {
+                    format!("{command} (not running yet: {why}; regreen starts it again before the check; log: {log})")
+                }
+            }
+        })
+        .collect()
 }
 
 /// How the task failed before, and the end of the interrupted attempt's output.

@@ -101,6 +101,7 @@ pub(crate) fn only_what_was_meant_changed(
         | Command::Commit(_)
         | Command::Record(_)
         | Command::FinalCheck(_)
+        | Command::KeepServices(_)
         | Command::SaveState(_)
         | Command::Wait { .. }
         | Command::Finish => old == new,

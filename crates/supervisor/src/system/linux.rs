@@ -60,6 +60,20 @@ pub(crate) fn descendants(keeper: Pid, _program: Pid) -> Vec<Process> {
     alive.filter_map(Process::of).collect()
 }
 
+/// Returns the command line of a process, as one line.
+pub(crate) fn command_line(process: Process) -> Option<String> {
+    const LONGEST: usize = 300;
+    let path = format!("/proc/{}/cmdline", process.pid.as_raw_nonzero());
+    let bytes = fs::read(path).ok()?;
+    let bytes = bytes.get(..bytes.len().min(LONGEST))?;
+    let words = bytes.split(|byte| *byte == 0);
+    let words: Vec<String> = words
+        .map(|word| String::from_utf8_lossy(word).replace(char::is_control, " "))
+        .collect();
+    let line = words.join(" ").trim().to_owned();
+    (!line.is_empty() && process.is_there()).then_some(line)
+}
+
 /// Sends a signal to exactly this process; `false` if it is gone or out of reach.
 pub(crate) fn signal(process: Process, signal: Signal) -> bool {
     // Once the descriptor is open, the pid cannot be reused for another process.

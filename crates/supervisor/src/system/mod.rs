@@ -9,12 +9,14 @@ mod process_info;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    POLL_INTERVAL, Process, adopt_orphans, any_left, cpu_time, descendants, marked, signal,
+    POLL_INTERVAL, Process, adopt_orphans, any_left, command_line, cpu_time, descendants, marked,
+    signal,
 };
 #[cfg(not(target_os = "linux"))]
 pub(crate) use portable::{
-    POLL_INTERVAL, Process, adopt_orphans, any_left, cpu_time, descendants, holders_of_file,
-    is_running, list_processes, listeners_on, marked, process_exists, process_info, signal,
+    POLL_INTERVAL, Process, adopt_orphans, any_left, command_line, cpu_time, descendants,
+    holders_of_file, is_running, list_processes, listeners_on, marked, process_exists,
+    process_info, signal,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use process_info::{

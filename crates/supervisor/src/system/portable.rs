@@ -37,6 +37,11 @@ pub(crate) fn descendants(_keeper: Pid, program: Pid) -> Vec<Process> {
     any_left(program).then_some(group).into_iter().collect()
 }
 
+/// Not known here.
+pub(crate) fn command_line(_process: Process) -> Option<String> {
+    None
+}
+
 pub(crate) fn signal(process: Process, signal: Signal) -> bool {
     kill_process_group(process.group, signal).is_ok()
 }

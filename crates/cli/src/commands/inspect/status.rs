@@ -72,8 +72,17 @@ struct RunStatus {
     max_wait_ms: u64,
     spent: Spending,
     budget: Budget,
+    /// What runs for its tasks now.
+    services: Vec<RunningService>,
     #[serde(skip)]
     ended: Option<RunOutcome>,
+}
+
+#[derive(Debug, Serialize)]
+struct RunningService {
+    task: String,
+    command: String,
+    log: String,
 }
 
 /// A process that is running a spec.
@@ -230,8 +239,22 @@ fn run_status(run: &Run, state: &State, at_work: Option<&LockHolder>) -> RunStat
         max_wait_ms: state.config.max_wait_ms,
         spent: state.spent,
         budget: state.config.budgets.run,
+        services: services(state, at_work.is_some()),
         ended,
     }
+}
+
+/// They end with the process that runs them.
+fn services(state: &State, is_at_work: bool) -> Vec<RunningService> {
+    let services = state.services.iter();
+    let running = services.filter(|service| service.is_running && is_at_work);
+    running
+        .map(|service| RunningService {
+            task: service.task.id.to_string(),
+            command: service.command.clone(),
+            log: service.log.clone(),
+        })
+        .collect()
 }
 
 fn message(outcome: &RunOutcome) -> Option<String> {

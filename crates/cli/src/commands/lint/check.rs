@@ -1,6 +1,6 @@
 //! Findings for the author of a task file.
 
-use regreen_documents::{RowId, TaskFile};
+use regreen_documents::{RowId, TaskFile, background_start};
 use regreen_model::{Task, TaskKind, VerifyCommand, Warning};
 
 use super::counted;
@@ -38,6 +38,8 @@ pub fn all(
     findings.extend(file.warnings().iter().map(reading));
     findings.extend(unverified(file, &open, &can_run, gate));
     findings.extend(judging::findings(file, &open, &can_run));
+    findings.extend(background(file, &open));
+    findings.extend(service_fields(&open));
     findings.extend(vague(file, &open));
     findings.extend(without_files(file, &open));
     findings.extend(ignored(file, &rows));
@@ -111,6 +113,62 @@ fn why_unverified(
             command.program()
         ),
         None => "its Verify is prose, not a command".to_owned(),
+    })
+}
+
+/// Whatever a task starts in the background ends with its attempt.
+fn background(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
+    let places: Vec<_> = open
+        .iter()
+        .filter(|(row, _)| file.declared_service(*row).is_none() && !file.ends_services(*row))
+        .filter_map(|(_, task)| {
+            let command = background_start(&task.fields)?;
+            Some((task.line, format!("write: - **Service**: `{command}`")))
+        })
+        .collect();
+    (!places.is_empty()).then(|| Finding {
+        message: format!(
+            "{} something in the background that ends with the attempt: no later task can use it",
+            starts(places.len())
+        ),
+        help: Some(
+            "declare it, and regreen runs it for the tasks that follow:\n- **Service**: `npm run dev`\n- **Ready**: `curl -f localhost:3000`"
+                .into(),
+        ),
+        places,
+    })
+}
+
+fn starts(tasks: usize) -> String {
+    let verb = if tasks == 1 { "starts" } else { "start" };
+    format!("{} {verb}", counted(tasks, "task"))
+}
+
+/// A service of which regreen can't tell whether it is ready, and a Ready without a service.
+fn service_fields(open: &[&(RowId, Task)]) -> Option<Finding> {
+    let places: Vec<_> = open
+        .iter()
+        .filter_map(|(_, task)| {
+            let fields = &task.fields;
+            let why = match (&fields.service, &fields.ready, &fields.verify) {
+                (None, Some(_), _) => "Ready without Service: it is not used",
+                (Some(service), None, None) if !service.to_lowercase().contains("stop") => {
+                    "Service without Ready: it counts as ready after a second"
+                }
+                _ => return None,
+            };
+            Some((task.line, why.to_owned()))
+        })
+        .collect();
+    (!places.is_empty()).then(|| Finding {
+        message: format!(
+            "{} with an incomplete Service",
+            counted(places.len(), "task")
+        ),
+        help: Some(
+            "say how to tell that it is ready: - **Ready**: `curl -f localhost:3000`".into(),
+        ),
+        places,
     })
 }
 
@@ -245,6 +303,23 @@ mod tests {
                 "2 Verify commands say something that regreen can't check: their tasks would count as unverified",
             ]
         );
+    }
+
+    #[test]
+    fn a_server_in_the_background_needs_a_service() {
+        let row = |step: &str| {
+            format!("- [ ] 1.1 Serve a.js\n  - **Do**: {step}\n  - **Verify**: `make x`\n")
+        };
+        assert_eq!(
+            messages(&row("Run `node a.js &`")),
+            [
+                "1 task starts something in the background that ends with the attempt: no later task can use it"
+            ]
+        );
+        let declared = "- [ ] 1.1 Serve a.js\n  - **Service**: `node a.js &`\n  - **Ready**: `make x`\n  - **Verify**: `make x`\n";
+        assert_eq!(messages(declared), Vec::<String>::new());
+        let no_ready = "- [ ] 1.1 Serve a.js\n  - **Service**: `node a.js`\n- [ ] 1.2 b.js\n  - **Ready**: `make x`\n  - **Verify**: `make x`\n";
+        assert!(messages(no_ready).contains(&"2 tasks with an incomplete Service".to_owned()));
     }
 
     #[test]

@@ -3,7 +3,7 @@ use regreen_reporters::{
     LineStyle, Status as StatusWord, StatusLine, Tone, headline, kind_and_place, short_count,
 };
 
-use super::{AtWork, Current, RunStatus, Status, TaskStatus};
+use super::{AtWork, Current, RunStatus, RunningService, Status, TaskStatus};
 
 const TITLE_CHARS: usize = 200;
 const REASON_CHARS: usize = 500;
@@ -15,6 +15,8 @@ impl Status {
             Some(run) => run_line(run),
             None => StatusLine::labelled("RUN", "none yet: `regreen run` starts one"),
         });
+        let services = self.run.iter().flat_map(|run| &run.services);
+        lines.extend(services.map(service_line));
         if let Some(other) = &self.other_run {
             let text = format!("another spec is running here: {}", worker(other));
             lines.push(StatusLine::new(StatusWord::Warn, text).wrapped());
@@ -43,6 +45,15 @@ impl Status {
         let name = visible_line(&self.spec, TITLE_CHARS);
         StatusLine::labelled("SPEC", format!("{name} · {}", parts.join(" · ")))
     }
+}
+
+fn service_line(service: &RunningService) -> StatusLine {
+    let command = visible_line(&service.command, TITLE_CHARS);
+    StatusLine::new(
+        StatusWord::Service,
+        format!("{command} · of {}", service.task),
+    )
+    .detail(format!("log: {}", visible_line(&service.log, TITLE_CHARS)))
 }
 
 fn run_line(run: &RunStatus) -> StatusLine {

@@ -3,8 +3,8 @@ use std::path::Path;
 
 use regreen_model::{
     AttemptClass, AttemptReport, Event, Failure, FailureRecord, Inspection, PersonAnswer,
-    PlanChanges, PromptKind, Regression, RepairResult, RunOutcome, TaskFailure, TaskKey, Timestamp,
-    Verdict,
+    PlanChanges, PromptKind, Regression, RepairResult, RunOutcome, ServiceChange, ServiceReport,
+    TaskFailure, TaskKey, Timestamp, Verdict,
 };
 use regreen_reporters::{Status, kind_and_place};
 use regreen_runtime::SpecPaths;
@@ -123,6 +123,7 @@ impl<'a> RunStory<'a> {
                 let when = format!("during checks{}", of.unwrap_or_default());
                 self.tell_mention(&when, changes, page);
             }
+            Event::ServiceChanged { report } => tell_service(report, page),
             Event::ClaimsJudged {
                 task,
                 kept,
@@ -230,6 +231,9 @@ impl<'a> RunStory<'a> {
         }
         if let Some(words) = &report.contradiction {
             page.detail(&format!("its message contradicts that: {words}"));
+        }
+        for process in &report.left_running {
+            page.detail(&format!("left running, and ended by regreen: {process}"));
         }
         Self::tell_plan(&report.plan, page);
         let attempt = AttemptKey {
@@ -427,6 +431,29 @@ fn tell_answer(answer: &PersonAnswer, page: &mut Page) {
         PersonAnswer::Skip => {}
         PersonAnswer::Stop => page.entry(Status::Stop, "not decided yet"),
     }
+}
+
+fn tell_service(report: &ServiceReport, page: &mut Page) {
+    let command = &report.command;
+    match &report.change {
+        ServiceChange::Started { again: false, .. } => {
+            page.entry(Status::Service, &format!("{command} · ready"));
+        }
+        ServiceChange::Started { again: true, .. } => {
+            page.entry(Status::Service, &format!("{command} · restarted"));
+        }
+        ServiceChange::NotReady { why } => {
+            page.entry(
+                Status::Warn,
+                &format!("service {command} is not ready: {why}"),
+            );
+        }
+        ServiceChange::Died { why } => {
+            page.entry(Status::Warn, &format!("service {command} died: {why}"));
+        }
+        ServiceChange::Ended => page.entry(Status::Service, &format!("{command} · ended")),
+    }
+    page.detail(&format!("log: {}", report.log));
 }
 
 /// Returns whether an event is part of a task's story.

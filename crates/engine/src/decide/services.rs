@@ -1,0 +1,55 @@
+//! Services: which of them run while a task is worked on, and how often they are started.
+
+use regreen_model::{Event, Service, ServiceReport, Timestamp};
+
+use super::Decision;
+use super::turn::Turn;
+use crate::command::{Command, ServiceOrder, ServicesOrder};
+use crate::state::State;
+
+/// How long a service may take to get ready.
+pub const READY_TIMEOUT_MS: u64 = 60_000;
+
+/// Has exactly the services run that the task needs, before whatever is issued next.
+pub(super) fn keep(turn: &mut Turn<'_>) {
+    let services = turn.task().map(|task| task.picked.services.clone());
+    keep_these(turn, &services.unwrap_or_default(), false);
+}
+
+/// The same before a check. A service that the task itself declares is started anew after an
+/// attempt: the agent may have changed what it runs.
+pub(super) fn keep_for_check(turn: &mut Turn<'_>, is_again: bool) {
+    let Some(task) = turn.task() else { return };
+    let is_attempted = task.attempts > 0;
+    let services = task.picked.services.clone();
+    keep_these(turn, &services, is_attempted && !is_again);
+}
+
+fn keep_these(turn: &mut Turn<'_>, services: &[Service], is_fresh: bool) {
+    // Where none was ever needed, nothing has to be said.
+    if services.is_empty() && turn.state.services.is_empty() {
+        return;
+    }
+    let order = |service: &Service| ServiceOrder {
+        may_start: service.is_own || turn.state.may_start(service),
+        fresh: is_fresh && service.is_own,
+        service: service.clone(),
+    };
+    let order = ServicesOrder {
+        services: services.iter().map(order).collect(),
+        ready_timeout_ms: READY_TIMEOUT_MS,
+        environment: turn.state.environment.clone(),
+    };
+    turn.ask_aside(Command::KeepServices(Box::new(order)));
+}
+
+/// Records what happened to services.
+pub(super) fn changed(state: &State, now: Timestamp, reports: &[ServiceReport]) -> Decision {
+    let mut turn = Turn::about_run(state, now);
+    for report in reports {
+        turn.emit(Event::ServiceChanged {
+            report: report.clone(),
+        });
+    }
+    turn.decision()
+}
