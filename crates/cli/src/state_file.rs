@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use regreen_documents::{EditError, FixRecord, InvalidState, RowId, StateDocument, TaskFile};
 use regreen_workspace::{
     EditFileError, ReadError, RealDisk, create_dir_all, create_file, edit_file, move_aside,
-    read_text,
+    read_text, workspace_root,
 };
 
 use crate::config::StoredLimits;
@@ -43,7 +43,7 @@ pub fn fixes_in(path: &Path) -> Result<BTreeMap<String, FixRecord>, Problem> {
 /// Resets the fix budgets of these tasks. Writes nothing if none was used; leaves an unreadable
 /// file to the next run.
 pub fn reset_fix_budgets(path: &Path, file: &TaskFile, tasks: &[RowId]) -> Result<(), Problem> {
-    let mut new = StateDocument::from_tasks(file);
+    let mut new = with_identity(StateDocument::from_tasks(file), path);
     let before = new.to_text();
     new.forgive_all(file, tasks);
     let edited = edit_file(&RealDisk, path, |text| {
@@ -136,12 +136,23 @@ fn at(path: &Path) -> Result<Option<StateFile>, Problem> {
     }))
 }
 
+/// Names the spec whose state it is, by the folder of the file.
+fn with_identity(state: StateDocument, path: &Path) -> StateDocument {
+    let folder = path.parent().unwrap_or(path);
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let here = std::env::current_dir().unwrap_or_default();
+    let root = workspace_root(&RealDisk, &here);
+    let shown = folder.strip_prefix(&root).unwrap_or(folder);
+    state.with_identity(&name, &shown.to_string_lossy())
+}
+
 fn rebuild(
     path: &Path,
     tasks: &Path,
     error: &InvalidState,
 ) -> Result<BTreeMap<String, FixRecord>, Problem> {
     let state = StateDocument::from_tasks(&TaskFile::read(read_text(&RealDisk, tasks)?.text));
+    let state = with_identity(state, path);
     let aside = move_aside(&RealDisk, path).map_err(Problem::from_aside)?;
     create_file(&RealDisk, path, &state.to_text()).map_err(Problem::from_create)?;
     output::note(&format!(

@@ -11,6 +11,7 @@ fn a_new_spec_lints_clean_and_is_never_overwritten() {
         .prints(str![[r#"
 Created specs/greeting/tasks.md
 Edit it, then check it with: regreen lint greeting
+Run it with: regreen run greeting; to work on it in a Claude Code session: regreen use greeting
 
 "#]]);
     test.regreen(&["lint"]).exits(0).prints(str![[r#"

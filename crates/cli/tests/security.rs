@@ -117,7 +117,7 @@ fn looking_starts_no_program() {
     for program in PROGRAMS {
         trap(&test, &format!("bin/{program}"));
     }
-    let looks: [&[&str]; 18] = [
+    let looks: [&[&str]; 19] = [
         &["lint", "demo"],
         &["tasks", "list", TASKS],
         &["tasks", "tick", TASKS, "1.1"],
@@ -133,6 +133,7 @@ fn looking_starts_no_program() {
         &["retry", "1.2", "--spec", "demo"],
         &["done", "1.2", "--spec", "demo"],
         &["init", "another"],
+        &["use", "another"],
         &["completions", "bash"],
         &["man", "run"],
         &["hook", "stop"],

@@ -255,6 +255,9 @@ note: .ralph-state.json was not JSON: EOF while parsing a value at line 1 column
         test.text(".ralph-state.json"),
         str![[r#"
 {
+  "source": "direct",
+  "name": "spec",
+  "basePath": "./",
   "phase": "execution",
   "taskIndex": 2,
   "totalTasks": 3,
@@ -272,9 +275,15 @@ note: .ralph-state.json was not JSON: EOF while parsing a value at line 1 column
     }
   },
   "taskResults": {
-    "1.1": "success",
-    "1.1.1": "success",
-    "1.2": "pending"
+    "1.1": {
+      "status": "success"
+    },
+    "1.1.1": {
+      "status": "success"
+    },
+    "1.2": {
+      "status": "pending"
+    }
   }
 }
 

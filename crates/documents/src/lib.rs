@@ -29,6 +29,7 @@ pub use progress::{FixHistory, HealingOutcome, ProgressFile};
 pub use shell::{Shell, always_passes, guarded, is_search, says_no_with_one};
 pub use state::{
     FixRecord, InvalidState, ModificationLineage, StateDocument, StateWarning, TaskResult,
+    epic_with_completed, index_page_with_completed, index_with_completed,
 };
 pub use tasks::{
     Change, EditError, InsertPosition, Next, Pick, RowId, TaskFile, background_start,

@@ -214,6 +214,18 @@ pub enum Modification {
     AddFollowup,
 }
 
+impl Modification {
+    /// Returns the name as it is written in data.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SplitTask => "SPLIT_TASK",
+            Self::AddPrerequisite => "ADD_PREREQUISITE",
+            Self::AddFollowup => "ADD_FOLLOWUP",
+        }
+    }
+}
+
 /// A task as an agent proposes it: the lines of a task file, or its parts by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -380,7 +380,7 @@ fn review_interrupted(
 fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<FinishedRun, RunError> {
     let Driver {
         recorder,
-        performer,
+        mut performer,
         ..
     } = driver;
     let StepRecorder {
@@ -391,6 +391,9 @@ fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<FinishedRun
             why: "the run did not end; this is a bug in regreen".to_owned(),
         });
     };
+    if outcome == RunOutcome::AllGreen {
+        perform::note_completed(&mut performer)?;
+    }
     if outcome == RunOutcome::AllGreen && !state.config.keep_state {
         perform::remove_state_file(&performer)?;
     }

@@ -29,6 +29,7 @@ mod git;
 mod normalize;
 mod output;
 mod program;
+mod state_schema;
 mod terminal;
 mod workspace;
 

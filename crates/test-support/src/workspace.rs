@@ -9,6 +9,7 @@ use crate::events::condense;
 use crate::normalize::normalize;
 use crate::output::Output;
 use crate::program::regreen;
+use crate::state_schema::check_state_files;
 
 /// The task file of [`Workspace::with_tasks`].
 pub const TASKS: &str = "specs/demo/tasks.md";
@@ -16,6 +17,13 @@ pub const TASKS: &str = "specs/demo/tasks.md";
 pub const PROGRESS: &str = "specs/demo/.progress.md";
 /// The state file of [`Workspace::with_tasks`].
 pub const STATE: &str = "specs/demo/.ralph-state.json";
+
+const STATE_NAME: &str = ".ralph-state.json";
+
+/// Whether a file or a script of a test mentions state files.
+fn touches_state(text: &[u8]) -> bool {
+    String::from_utf8_lossy(text).contains("ralph-state")
+}
 
 /// A temporary folder to run regreen in, and an agent that follows a script.
 #[derive(Debug)]
@@ -25,6 +33,17 @@ pub struct Workspace {
     outside: tempfile::TempDir,
     /// The task file as the test wrote it.
     tasks: String,
+    /// The test, or its agent, writes state files of its own, which need not be valid.
+    has_foreign_state: bool,
+}
+
+impl Drop for Workspace {
+    /// Whatever a test is about, the state files that regreen left are valid.
+    fn drop(&mut self) {
+        if !std::thread::panicking() && !self.has_foreign_state && self.folder.path().exists() {
+            check_state_files(self.folder.path());
+        }
+    }
 }
 
 impl Default for Workspace {
@@ -44,6 +63,7 @@ impl Workspace {
             folder,
             outside,
             tasks: String::new(),
+            has_foreign_state: false,
         }
     }
 
@@ -57,6 +77,7 @@ impl Workspace {
         if path == TASKS {
             self.tasks = String::from_utf8_lossy(text.as_ref()).into_owned();
         }
+        self.has_foreign_state |= path.ends_with(STATE_NAME) || touches_state(text.as_ref());
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -82,7 +103,7 @@ impl Workspace {
         self.scripted("", "$REGREEN_ATTEMPT", "$REGREEN_ATTEMPT", arms)
     }
 
-    fn scripted(self, head: &str, prompt: &str, case: &str, arms: &str) -> Self {
+    fn scripted(mut self, head: &str, prompt: &str, case: &str, arms: &str) -> Self {
         let script = format!(
             "prompt=$(cat)\n\
              notes=${{0%/*}}\n\
@@ -90,13 +111,15 @@ impl Workspace {
              printf '%s\\n' \"$prompt\" >\"$notes/{prompt}.prompt\"\n\
              case {case} in\n{arms}\nesac\n"
         );
+        self.has_foreign_state |= touches_state(script.as_bytes());
         fs::write(self.outside.path().join("agent.sh"), script).unwrap();
         self
     }
 
     /// Installs a program for the commands of this workspace only. The script knows `$notes`,
     /// where its calls are noted as `calls` and its prompts as `ATTEMPT.prompt`.
-    pub fn program(self, name: &str, script: &str) -> Self {
+    pub fn program(mut self, name: &str, script: &str) -> Self {
+        self.has_foreign_state |= touches_state(script.as_bytes());
         let bin = self.bin();
         fs::create_dir_all(&bin).unwrap();
         let program = bin.join(name);

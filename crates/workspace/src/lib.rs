@@ -44,6 +44,9 @@ pub use hash_snapshot::{ContentNotKept, HashLimits, HashSnapshot};
 pub use programs::Programs;
 pub use project_files::propose_gate;
 pub use rel_path::{Change, ChangeKind, RelPath, RelPathError};
-pub use spec::{Spec, SpecError, current_spec_folder, find_spec, specs, workspace_root};
+pub use spec::{
+    Spec, SpecError, current_spec_file, current_spec_folder, find_spec, specs, specs_folders,
+    workspace_root,
+};
 pub use surroundings::{observe_surroundings, stamp_of_surroundings};
 pub use survey::survey;

@@ -8,6 +8,46 @@ const CURRENT: &str = ".current-spec";
 /// The task file of a spec folder.
 const TASKS: &str = "tasks.md";
 
+/// Where smart-ralph's plugin keeps its settings.
+const SETTINGS: &str = ".claude/ralph-specum.local.md";
+const SPECS_DIRS: &str = "specs_dirs:";
+
+/// Returns the folders that have specs, relative to the workspace: `specs`, or those that the
+/// settings of smart-ralph's plugin name (`specs_dirs`). The first one is for new specs, and names
+/// the current one. Folders outside of the workspace don't count.
+#[must_use]
+pub fn specs_folders(disk: &dyn Disk, root: &Path) -> Vec<PathBuf> {
+    let settings = read_text(disk, &root.join(SETTINGS)).map(|read| read.text);
+    let settings = settings.unwrap_or_default();
+    let mut lines = settings.lines().map(str::trim_end);
+    let has_front_matter = lines.next() == Some("---");
+    let mut front_matter = lines.take_while(|line| *line != "---");
+    let named = front_matter.find_map(|line| line.strip_prefix(SPECS_DIRS));
+    let named = named.filter(|_| has_front_matter).unwrap_or_default();
+    let names = named.split(',').map(|name| {
+        let name = name.trim_matches(|c: char| c.is_whitespace() || "[]\"'".contains(c));
+        name.trim_start_matches("./").trim_end_matches('/')
+    });
+    let is_usable = |name: &&str| {
+        let is_folder = kind(disk, &root.join(name)) == Some(FileKind::Folder);
+        !name.is_empty() && !leads_out(root, name) && is_folder
+    };
+    let folders: Vec<PathBuf> = names.filter(is_usable).map(PathBuf::from).collect();
+    if folders.is_empty() {
+        vec![PathBuf::from(SPECS)]
+    } else {
+        folders
+    }
+}
+
+/// Returns the file that names the current spec.
+#[must_use]
+pub fn current_spec_file(disk: &dyn Disk, root: &Path) -> PathBuf {
+    let folders = specs_folders(disk, root);
+    let first = folders.first().map_or(Path::new(SPECS), PathBuf::as_path);
+    root.join(first).join(CURRENT)
+}
+
 /// A spec's name and task file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
@@ -107,7 +147,9 @@ pub fn find_spec(
         (None, _) => Err(SpecError::None {
             root: root.to_owned(),
         }),
-        (Some(only), true) => Ok(in_folder(&root.join(SPECS).join(&only), only)),
+        (Some(only), true) => named(disk, root, root, &only).ok_or_else(|| SpecError::None {
+            root: root.to_owned(),
+        }),
         (Some(last), false) => {
             specs.push(last);
             Err(SpecError::Several { specs })
@@ -118,15 +160,18 @@ pub fn find_spec(
 /// Lists the names of all specs of a workspace, sorted.
 #[must_use]
 pub fn specs(disk: &dyn Disk, root: &Path) -> Vec<String> {
-    let folder = root.join(SPECS);
-    let names = disk.list(&folder).unwrap_or_default();
-    let mut specs: Vec<String> = names
-        .into_iter()
-        .filter_map(|name| name.into_string().ok())
-        .filter(|name| exists(disk, &folder.join(name).join(TASKS)))
-        .filter(|name| !links_out(disk, root, name))
-        .collect();
+    let mut specs = Vec::new();
+    for folder in specs_folders(disk, root) {
+        let names = disk.list(&root.join(&folder)).unwrap_or_default();
+        let names = names.into_iter().filter_map(|name| name.into_string().ok());
+        specs.extend(
+            names
+                .filter(|name| exists(disk, &root.join(&folder).join(name).join(TASKS)))
+                .filter(|name| !links_out(disk, root, name)),
+        );
+    }
     specs.sort();
+    specs.dedup();
     specs
 }
 
@@ -134,13 +179,12 @@ pub fn specs(disk: &dyn Disk, root: &Path) -> Vec<String> {
 #[must_use]
 pub fn current_spec_folder(disk: &dyn Disk, root: &Path) -> Option<PathBuf> {
     let current = current(disk, root).filter(|current| !leads_out(root, current))?;
-    let places = [root.join(SPECS).join(&current), root.join(&current)];
     let is_folder = |path: &PathBuf| kind(disk, path) == Some(FileKind::Folder);
-    places.into_iter().find(is_folder)
+    places(disk, root, &current).into_iter().find(is_folder)
 }
 
 fn current(disk: &dyn Disk, root: &Path) -> Option<String> {
-    let text = read_text(disk, &root.join(SPECS).join(CURRENT)).ok()?.text;
+    let text = read_text(disk, &current_spec_file(disk, root)).ok()?.text;
     let name = text.trim();
     (!name.is_empty()).then(|| name.to_owned())
 }
@@ -156,7 +200,7 @@ fn links_out(disk: &dyn Disk, root: &Path, asked: &str) -> bool {
     let Ok(real_root) = disk.resolve(root) else {
         return false;
     };
-    let places = [root.join(asked), root.join(SPECS).join(asked)];
+    let places = places(disk, root, asked);
     let mut real = places.iter().filter_map(|place| disk.resolve(place).ok());
     real.any(|real| !real.starts_with(&real_root))
 }
@@ -166,9 +210,10 @@ fn named(disk: &dyn Disk, root: &Path, here: &Path, asked: &str) -> Option<Spec>
     if kind(disk, &path) == Some(FileKind::Folder) && exists(disk, &path.join(TASKS)) {
         return Some(in_folder(&path, last_name(&path)));
     }
-    let folder = root.join(SPECS).join(asked);
-    if exists(disk, &folder.join(TASKS)) && !links_out(disk, root, asked) {
-        return Some(in_folder(&folder, asked.to_owned()));
+    let mut folders = places(disk, root, asked).into_iter();
+    let folder = folders.find(|folder| exists(disk, &folder.join(TASKS)));
+    if let Some(folder) = folder.filter(|_| !links_out(disk, root, asked)) {
+        return Some(in_folder(&folder, last_name(&folder)));
     }
     // Accept any other file: reading it reports what is wrong with it.
     kind(disk, &path)?;
@@ -176,6 +221,13 @@ fn named(disk: &dyn Disk, root: &Path, here: &Path, asked: &str) -> Option<Spec>
         name: name_of_file(&path),
         tasks: path,
     })
+}
+
+/// Returns where a spec of this name may be, most likely first.
+fn places(disk: &dyn Disk, root: &Path, asked: &str) -> Vec<PathBuf> {
+    let folders = specs_folders(disk, root).into_iter();
+    let folders = folders.map(|folder| root.join(folder).join(asked));
+    folders.chain([root.join(asked)]).collect()
 }
 
 fn in_folder(folder: &Path, name: String) -> Spec {
@@ -244,6 +296,34 @@ mod tests {
         let spec = find_spec(&RealDisk, root, root, asked)?;
         let tasks = spec.tasks.strip_prefix(root).unwrap_or(&spec.tasks);
         Ok(format!("{}: {}", spec.name, tasks.display()))
+    }
+
+    #[test]
+    fn specs_are_looked_for_where_smart_ralph_is_told_to() {
+        let root = workspace(&["login"]);
+        let api = root.path().join("packages/api/specs/orders");
+        fs::create_dir_all(&api).unwrap();
+        fs::write(api.join("tasks.md"), "").unwrap();
+        fs::create_dir_all(root.path().join(".claude")).unwrap();
+        let settings = |text: &str| fs::write(root.path().join(SETTINGS), text).unwrap();
+        settings(
+            "---\nspecs_dirs: [\"./packages/api/specs/\", './specs', \"../out\", \"gone\"]\n---\n",
+        );
+        assert_eq!(specs(&RealDisk, root.path()), ["login", "orders"]);
+        for name in ["orders", "login"] {
+            assert!(find(root.path(), Some(name)).is_ok(), "{name}");
+        }
+        let current = current_spec_file(&RealDisk, root.path());
+        assert!(current.ends_with("packages/api/specs/.current-spec"));
+        fs::write(current, "orders\n").unwrap();
+        assert_eq!(
+            find(root.path(), None).unwrap(),
+            "orders: packages/api/specs/orders/tasks.md"
+        );
+        let folder = current_spec_folder(&RealDisk, root.path());
+        assert_eq!(folder, Some(api));
+        settings("specs_dirs: [\"packages/api/specs\"]\n");
+        assert_eq!(specs(&RealDisk, root.path()), ["login"]);
     }
 
     #[test]

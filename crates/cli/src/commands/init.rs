@@ -3,8 +3,14 @@
 use std::path::Path;
 
 use clap::Args;
-use regreen_workspace::{CreateFileError, RealDisk, create_dir_all, create_file, workspace_root};
+use regreen_documents::TaskFile;
+use regreen_runtime::SpecPaths;
+use regreen_workspace::{
+    CreateFileError, RealDisk, Spec, create_dir_all, create_file, current_spec_file, specs_folders,
+    workspace_root,
+};
 
+use super::use_spec;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
@@ -26,7 +32,10 @@ pub fn run(arguments: &Init) -> Result<Exit, Problem> {
         });
     }
     let here = current_dir()?;
-    let folder = workspace_root(&RealDisk, &here).join("specs").join(name);
+    let root = workspace_root(&RealDisk, &here);
+    let folders = specs_folders(&RealDisk, &root);
+    let specs = folders.first().cloned().unwrap_or_default();
+    let folder = root.join(specs).join(name);
     let file = folder.join("tasks.md");
     create_dir_all(&RealDisk, &folder)?;
     let shown = file.strip_prefix(&here).unwrap_or(&file);
@@ -37,6 +46,19 @@ pub fn run(arguments: &Init) -> Result<Exit, Problem> {
         },
         error => Problem::from_create(error),
     })?;
+    let paths = SpecPaths::new(
+        &root,
+        Spec {
+            name: name.to_owned(),
+            tasks: file.clone(),
+        },
+    );
+    // Until someone says that its tasks are to be worked on, no hook keeps a session going for it.
+    use_spec::create_state(&paths, &TaskFile::read(text), Some("tasks"))?;
+    let is_first = !current_spec_file(&RealDisk, &root).exists();
+    if is_first {
+        use_spec::name_current(&paths)?;
+    }
     output::print(&created(shown, name))?;
     Ok(Exit::Success)
 }
@@ -49,7 +71,9 @@ fn is_name(name: &str) -> bool {
 
 fn created(file: &Path, name: &str) -> String {
     let file = file.display();
-    format!("Created {file}\nEdit it, then check it with: regreen lint {name}\n")
+    format!(
+        "Created {file}\nEdit it, then check it with: regreen lint {name}\nRun it with: regreen run {name}; to work on it in a Claude Code session: regreen use {name}\n"
+    )
 }
 
 #[cfg(test)]

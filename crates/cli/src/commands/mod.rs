@@ -18,6 +18,7 @@ mod run;
 mod stop;
 mod tasks;
 mod undo;
+mod use_spec;
 
 use clap::Subcommand;
 use clap_complete::Shell;
@@ -29,6 +30,7 @@ use self::delegate::Delegate;
 use self::hook::Hook;
 use self::init::Init;
 use self::tasks::Tasks;
+use self::use_spec::Use;
 use crate::arguments::{
     AcceptPlan, Explain, Failures, Journal, Lint, Log, OneAttempt, OneTask, Replay, Status, Why,
 };
@@ -78,6 +80,8 @@ pub enum Command {
     Lint(Lint),
     /// Create a spec with a commented task list
     Init(Init),
+    /// Make a spec the current one, for regreen and for Claude Code's Stop hook
+    Use(Use),
     /// Explain why a command or an agent failed, from its output
     Explain(Explain),
     /// Show all settings and where their values come from
@@ -136,6 +140,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Stop => stop::run(),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
+        Command::Use(arguments) => use_spec::run(&arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Config(arguments) => config::run(&arguments),
         Command::Agents(flags) => agents::run(flags),

@@ -334,6 +334,9 @@ reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 --- specs/demo/.ralph-state.json
 {
+  "source": "direct",
+  "name": "demo",
+  "basePath": "./specs/demo",
   "phase": "execution",
   "taskIndex": 0,
   "totalTasks": 3,
@@ -355,9 +358,15 @@ reopened 1.1 and reset its attempts; run `regreen run` to try again
     }
   },
   "taskResults": {
-    "1.1": "failed",
-    "1.1.1": "success",
-    "1.1.2": "success"
+    "1.1": {
+      "status": "failed"
+    },
+    "1.1.1": {
+      "status": "success"
+    },
+    "1.1.2": {
+      "status": "success"
+    }
   }
 }
 

@@ -12,4 +12,5 @@ mod status;
 mod stop;
 mod trouble;
 mod undo;
+mod use_spec;
 mod why;

@@ -171,7 +171,8 @@ fn for_scripts_there_is_json() {
       "cost_micro_usd": null,
       "tokens": null,
       "time_ms": null
-    }
+    },
+    "services": []
   },
   "other_run": null,
   "tasks": [

@@ -232,7 +232,9 @@ fn a_permission_question_without_a_person_ends_the_run() {
     let denied = r#"{"type":"system","subtype":"permission_denied","tool_name":"Bash","message":"This command requires approval"}"#;
     let workspace = workspace(&format!("{}sleep 300", says(&[INIT, denied])));
     let (code, printed) = run(&workspace, &["--agent-permissions", "own"]);
-    assert_eq!(code, Some(78), "{printed}");
+    // Once more, in case it finds another way; then a person decides.
+    assert_eq!(code, Some(3), "{printed}");
+    assert_eq!(workspace.note("calls").lines().count(), 2);
     assert!(
         printed.contains("Bash: This command requires approval"),
         "{printed}"

@@ -257,3 +257,32 @@ fn a_run_resumes_with_another_agent_only_if_asked_to() {
         .exits(0)
         .mentions("attempt 1 of task 1.1 was interrupted, so everything");
 }
+
+#[test]
+fn smart_ralph_s_epic_and_index_learn_that_the_spec_is_done() {
+    let epic = "specs/_epics/shop/.epic-state.json";
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n")
+        .file(
+            "specs/demo/.ralph-state.json",
+            r#"{"phase":"execution","epicName":"shop"}"#,
+        )
+        .file(
+            epic,
+            r#"{"name":"shop","specs":[{"name":"demo","status":"in_progress","dependencies":[]}]}"#,
+        )
+        .file(
+            "specs/.index/index-state.json",
+            r#"{"specs":[{"name":"demo","phase":"execution"}]}"#,
+        )
+        .file(
+            "specs/.index/index.md",
+            "| demo | ./specs | execution | 0/1 tasks |\n",
+        )
+        .agent("*) touch out; echo TASK_COMPLETE ;;");
+    workspace.run(&[]).exits(0);
+    assert!(workspace.text(epic).contains(r#""status":"completed""#));
+    let index = workspace.text("specs/.index/index-state.json");
+    assert!(index.contains(r#""phase":"completed""#), "{index}");
+    let page = workspace.text("specs/.index/index.md");
+    assert_eq!(page, "| demo | ./specs | completed | done |\n");
+}

@@ -75,6 +75,9 @@ Attempts  4 of 100
 - Task 1.3: 1 fix attempted (1.3.1) - Final: PASS
 --- specs/demo/.ralph-state.json
 {
+  "source": "direct",
+  "name": "demo",
+  "basePath": "./specs/demo",
   "phase": "execution",
   "taskIndex": 3,
   "totalTasks": 3,
@@ -94,9 +97,15 @@ Attempts  4 of 100
     }
   },
   "taskResults": {
-    "1.3": "success",
-    "1.4": "success",
-    "1.3.1": "success"
+    "1.3": {
+      "status": "success"
+    },
+    "1.4": {
+      "status": "success"
+    },
+    "1.3.1": {
+      "status": "success"
+    }
   }
 }
 

@@ -136,6 +136,9 @@ fn a_fix_is_inserted_between_its_task_and_the_next() {
         workspace.note("state.then"),
         str![[r#"
 {
+  "source": "direct",
+  "name": "demo",
+  "basePath": "./specs/demo",
   "phase": "execution",
   "taskIndex": 0,
   "totalTasks": 3,
@@ -155,9 +158,15 @@ fn a_fix_is_inserted_between_its_task_and_the_next() {
     }
   },
   "taskResults": {
-    "1.3": "failed",
-    "1.4": "pending",
-    "1.3.1": "pending"
+    "1.3": {
+      "status": "failed"
+    },
+    "1.4": {
+      "status": "pending"
+    },
+    "1.3.1": {
+      "status": "pending"
+    }
   }
 }
 
@@ -215,6 +224,9 @@ x - [x] 1.4 Next task
         workspace.note("state.then"),
         str![[r#"
 {
+  "source": "direct",
+  "name": "demo",
+  "basePath": "./specs/demo",
   "phase": "execution",
   "taskIndex": 2,
   "totalTasks": 5,
@@ -234,11 +246,21 @@ x - [x] 1.4 Next task
     }
   },
   "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "failed",
-    "1.4": "pending",
-    "1.3.1": "pending"
+    "1.1": {
+      "status": "success"
+    },
+    "1.2": {
+      "status": "success"
+    },
+    "1.3": {
+      "status": "failed"
+    },
+    "1.4": {
+      "status": "pending"
+    },
+    "1.3.1": {
+      "status": "pending"
+    }
   }
 }
 
@@ -329,6 +351,9 @@ x - [x] 1.4 Next task
         workspace.note("state.then"),
         str![[r#"
 {
+  "source": "direct",
+  "name": "demo",
+  "basePath": "./specs/demo",
   "phase": "execution",
   "taskIndex": 2,
   "totalTasks": 6,
@@ -355,12 +380,24 @@ x - [x] 1.4 Next task
     }
   },
   "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "failed",
-    "1.4": "pending",
-    "1.3.1": "failed",
-    "1.3.1.1": "pending"
+    "1.1": {
+      "status": "success"
+    },
+    "1.2": {
+      "status": "success"
+    },
+    "1.3": {
+      "status": "failed"
+    },
+    "1.4": {
+      "status": "pending"
+    },
+    "1.3.1": {
+      "status": "failed"
+    },
+    "1.3.1.1": {
+      "status": "pending"
+    }
   }
 }
 
@@ -706,6 +743,9 @@ ERROR: Max retries reached for task 1.3 after 5 attempts
 --- no specs/demo/.progress.md
 --- specs/demo/.ralph-state.json
 {
+  "source": "direct",
+  "name": "demo",
+  "basePath": "./specs/demo",
   "phase": "execution",
   "taskIndex": 2,
   "totalTasks": 4,
@@ -717,10 +757,18 @@ ERROR: Max retries reached for task 1.3 after 5 attempts
   "maxFixTasksPerOriginal": 3,
   "fixTaskMap": {},
   "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "failed",
-    "1.4": "pending"
+    "1.1": {
+      "status": "success"
+    },
+    "1.2": {
+      "status": "success"
+    },
+    "1.3": {
+      "status": "failed"
+    },
+    "1.4": {
+      "status": "pending"
+    }
   }
 }
 

@@ -122,6 +122,9 @@ fn while_fixes_run_the_state_points_at_their_original() {
         state,
         str![[r#"
 {
+  "source": "direct",
+  "name": "demo",
+  "basePath": "./specs/demo",
   "phase": "execution",
   "taskIndex": 1,
   "totalTasks": 5,
@@ -148,11 +151,21 @@ fn while_fixes_run_the_state_points_at_their_original() {
     }
   },
   "taskResults": {
-    "1.1": "success",
-    "1.2": "failed",
-    "1.3": "pending",
-    "1.2.1": "failed",
-    "1.2.1.1": "pending"
+    "1.1": {
+      "status": "success"
+    },
+    "1.2": {
+      "status": "failed"
+    },
+    "1.3": {
+      "status": "pending"
+    },
+    "1.2.1": {
+      "status": "failed"
+    },
+    "1.2.1.1": {
+      "status": "pending"
+    }
   }
 }
 

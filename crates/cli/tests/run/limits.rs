@@ -70,6 +70,9 @@ ERROR: Max retries reached for task 1.3 after 5 attempts
 - [x] 1.2 Add a folder
 --- specs/demo/.ralph-state.json
 {
+  "source": "direct",
+  "name": "demo",
+  "basePath": "./specs/demo",
   "phase": "execution",
   "taskIndex": 2,
   "totalTasks": 4,
@@ -81,10 +84,18 @@ ERROR: Max retries reached for task 1.3 after 5 attempts
   "maxFixTasksPerOriginal": 3,
   "fixTaskMap": {},
   "taskResults": {
-    "1.1": "success",
-    "1.2": "success",
-    "1.3": "failed",
-    "1.4": "pending"
+    "1.1": {
+      "status": "success"
+    },
+    "1.2": {
+      "status": "success"
+    },
+    "1.3": {
+      "status": "failed"
+    },
+    "1.4": {
+      "status": "pending"
+    }
   }
 }
 
@@ -197,10 +208,18 @@ My words.
     "globalIteration": 3,
     "maxGlobalIterations": 100,
     "taskResults": {
-        "1.1": "success",
-        "1.2": "success",
-        "1.3": "failed",
-        "1.4": "pending"
+        "1.1": {
+            "status": "success"
+        },
+        "1.2": {
+            "status": "success"
+        },
+        "1.3": {
+            "status": "failed"
+        },
+        "1.4": {
+            "status": "pending"
+        }
     }
 }
 --- no line ending

@@ -38,6 +38,10 @@ fn parts_go_before_the_task_which_runs_after_them() {
     let workspace = asks_once(PLAN, "SPLIT_TASK", proposed);
     let output = workspace.run(&["--recovery-mode", "--keep-state"]);
     assert_eq!(workspace.note("order"), "1.2.1\n1.2.2\n1.2\n1.3\n");
+    let state: serde_json::Value = serde_json::from_str(&workspace.text(STATE)).unwrap();
+    let described = &state["modificationMap"]["1.2"]["modifications"];
+    assert_eq!(described[0]["id"], "1.2.1");
+    assert_eq!(described[0]["type"], "SPLIT_TASK");
     output.and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; inserted 1.2.1, 1.2.2
 1.2.1 attempt 1 of 5; verify green; done

@@ -320,6 +320,9 @@ ended: all_green, 2 of 2 done, 2 of 100 attempts
 - [x] 2 Tell it
 --- .regreen/specs/docs%2ftodo.md/.ralph-state.json
 {
+  "source": "direct",
+  "name": "todo",
+  "basePath": "./docs",
   "phase": "execution",
   "taskIndex": 2,
   "totalTasks": 2,
@@ -331,8 +334,12 @@ ended: all_green, 2 of 2 done, 2 of 100 attempts
   "maxFixTasksPerOriginal": 3,
   "fixTaskMap": {},
   "taskResults": {
-    "1": "success",
-    "2": "success"
+    "1": {
+      "status": "success"
+    },
+    "2": {
+      "status": "success"
+    }
   }
 }
 

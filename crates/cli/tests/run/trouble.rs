@@ -167,7 +167,7 @@ note: [FOLDER]/specs/demo/.ralph-state.json: maxTaskIterations: expected a numbe
 note: [FOLDER]/specs/demo/.ralph-state.json: taskResults: expected an object, found a list; using {}
 --- exit code 1
 --- specs/demo/.ralph-state.json
-{"taskIndex":1,"maxTaskIterations":1,"taskResults":{"1.1":"success","1.2":"failed"},"totalTasks":2,"taskIteration":1,"globalIteration":1,"maxGlobalIterations":100}
+{"taskIndex":1,"maxTaskIterations":1,"taskResults":{"1.1":{"status":"success"},"1.2":{"status":"failed"}},"phase":"execution","totalTasks":2,"taskIteration":1,"globalIteration":1,"maxGlobalIterations":100}
 
 "#]]);
 }

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::json::{StateWarning, as_count, type_name};
-use super::state_file::StateDocument;
+use super::state_file::{StateDocument, as_object};
 use crate::tasks::{Next, Pick, TaskFile};
 
+/// The phase in which tasks are run.
+const EXECUTION: &str = "execution";
 const FORGIVEN: &str = "forgiven";
 const FORGIVEN_TITLES: &str = "forgivenTitles";
 
@@ -88,10 +90,7 @@ impl FixRecord {
         }
         let mut ids = known.fix_task_ids.clone();
         ids.push(fix.to_owned());
-        if !entry.is_object() {
-            *entry = Value::Object(Map::new());
-        }
-        if let Some(entry) = entry.as_object_mut() {
+        if let Some(entry) = as_object(entry) {
             entry.insert("attempts".into(), json!(known.count().saturating_add(1)));
             entry.insert("fixTaskIds".into(), json!(ids));
             entry.insert("lastError".into(), json!(error));
@@ -103,12 +102,12 @@ impl FixRecord {
     /// Sets how many fixes of an entry no longer count, and keeps everything else in it. `title`
     /// tells which of several tasks with this id is meant.
     pub(super) fn forgive(entry: &mut Value, title: Option<&str>, fixes: u32) {
-        if !entry.is_object() {
-            *entry = Value::Object(Map::new());
-        }
-        let Some(entry) = entry.as_object_mut() else {
+        let Some(entry) = as_object(entry) else {
             return;
         };
+        for (key, empty) in [("attempts", json!(0)), ("fixTaskIds", json!([]))] {
+            entry.entry(key).or_insert(empty);
+        }
         match title {
             None => entry.insert(FORGIVEN.into(), json!(fixes)),
             Some(title) => {
@@ -181,6 +180,9 @@ impl TaskResult {
 impl StateDocument {
     /// Updates the state with what a run says, and with the boxes of the tasks.
     pub fn record_run(&mut self, run: &StateFile, tasks: &TaskFile) {
+        if self.phase() != Some(EXECUTION) {
+            self.set_phase(EXECUTION);
+        }
         self.set_task_index(run.task_index);
         self.set_total_tasks(run.total_tasks);
         self.set_task_iteration(run.task_iteration);
@@ -209,7 +211,7 @@ impl StateDocument {
     #[must_use]
     pub fn from_tasks(tasks: &TaskFile) -> Self {
         let mut state = Self::default();
-        state.set_phase("execution");
+        state.set_phase(EXECUTION);
         let pick = Pick::default();
         let total = tasks.runnable(pick.include_optional);
         let index = match tasks.next(&pick) {

@@ -197,6 +197,9 @@ pub(super) struct FlagKey {
     pub(super) name: &'static str,
 }
 
+pub(super) const EPIC_NAME: &str = "epicName";
+pub(super) const MAX_MODIFICATIONS: CountKey = count("maxModificationsPerTask", 3);
+pub(super) const MAX_MODIFICATION_DEPTH: CountKey = count("maxModificationDepth", 2);
 pub(super) const TASK_INDEX: CountKey = count("taskIndex", 0);
 pub(super) const TOTAL_TASKS: CountKey = count("totalTasks", 0);
 pub(super) const TASK_ITERATION: CountKey = count("taskIteration", 1);

@@ -3,11 +3,13 @@
 //! The JSON value is kept and edited in place, so that keys regreen does not know, their
 //! order and the form of their numbers survive.
 
+mod epic;
 mod fix_record;
 mod json;
 mod modifications;
 mod state_file;
 
+pub use epic::{epic_with_completed, index_page_with_completed, index_with_completed};
 pub use fix_record::{FixRecord, TaskResult};
 pub use json::StateWarning;
 pub use modifications::ModificationLineage;

@@ -1,10 +1,10 @@
 //! Changes of the plan that agents asked for, as the state file records them.
 
-use regreen_model::TaskId;
+use regreen_model::{ERROR_CHARS, PlainLine, TaskId};
 use serde_json::{Value, json};
 
 use super::json::{FIX_TASK_MAP, MODIFICATION_MAP};
-use super::state_file::StateDocument;
+use super::state_file::{StateDocument, as_object};
 
 /// Longer than any chain of parts and fixes.
 const LONGEST_LINEAGE: usize = 32;
@@ -88,8 +88,11 @@ impl StateDocument {
         let Some(entry) = self.entry(MODIFICATION_MAP, task) else {
             return;
         };
-        if !entry.is_object() {
-            *entry = json!({});
+        let Some(described) = as_object(entry) else {
+            return;
+        };
+        for (key, empty) in [("count", json!(0)), ("modifications", json!([]))] {
+            described.entry(key).or_insert(empty);
         }
         let mut all = ids(entry.get("taskIds"));
         all.extend(
@@ -102,6 +105,22 @@ impl StateDocument {
             entry.insert("taskIds".to_owned(), json!(all));
             entry.insert("lastRequest".to_owned(), json!(request));
             entry.insert("lastTaskIds".to_owned(), json!(rows));
+        }
+    }
+
+    /// Describes a request that was granted, by the first row that it added: for people, and for
+    /// other tools. Describing it twice changes nothing.
+    pub fn describe_modification(&mut self, task: &TaskId, row: &TaskId, kind: &str, reason: &str) {
+        let root = self.modification_lineage(task).root;
+        let Some(entry) = self.entry(MODIFICATION_MAP, &root).and_then(as_object) else {
+            return;
+        };
+        entry.entry("count").or_insert(json!(0));
+        let list = entry.entry("modifications").or_insert_with(|| json!([]));
+        let is_known = |list: &Vec<Value>| list.iter().any(|one| one["id"] == row.as_str());
+        if let Some(list) = list.as_array_mut().filter(|list| !is_known(list)) {
+            let reason = PlainLine::flatten(reason, ERROR_CHARS);
+            list.push(json!({"id": row, "type": kind, "reason": reason.as_str()}));
         }
     }
 
@@ -144,6 +163,21 @@ mod tests {
             }
         );
         assert_eq!(state.modification_lineage(&id("2.1")).depth, 0);
+    }
+
+    #[test]
+    fn a_request_is_described_once_where_it_is_charged() {
+        let mut state = StateDocument::default();
+        state.record_modification(&id("1.3"), "run/1", &[id("1.3.1"), id("1.3.2")]);
+        for _ in 0..2 {
+            state.describe_modification(&id("1.3"), &id("1.3.1"), "SPLIT_TASK", "too\nlarge");
+        }
+        let entry = &state.value["modificationMap"]["1.3"];
+        assert_eq!(entry["count"], 1);
+        assert_eq!(
+            entry["modifications"],
+            json!([{"id": "1.3.1", "type": "SPLIT_TASK", "reason": "too large"}])
+        );
     }
 
     #[test]

@@ -8,10 +8,10 @@ use thiserror::Error;
 
 use super::fix_record::{FixRecord, TaskResult};
 use super::json::{
-    AWAITING_APPROVAL, COUNTS, CountKey, FIX_TASK_MAP, FLAGS, FlagKey, GLOBAL_ITERATION, JsonStyle,
-    MAPS, MAX_FIX_DEPTH, MAX_FIX_TASKS, MAX_GLOBAL_ITERATIONS, MAX_TASK_ITERATIONS,
-    MODIFICATION_MAP, PHASE, QUICK_MODE, RECOVERY_MODE, StateWarning, TASK_INDEX, TASK_ITERATION,
-    TASK_RESULTS, TOTAL_TASKS, as_count,
+    AWAITING_APPROVAL, COUNTS, CountKey, EPIC_NAME, FIX_TASK_MAP, FLAGS, FlagKey, GLOBAL_ITERATION,
+    JsonStyle, MAPS, MAX_FIX_DEPTH, MAX_FIX_TASKS, MAX_GLOBAL_ITERATIONS, MAX_MODIFICATION_DEPTH,
+    MAX_MODIFICATIONS, MAX_TASK_ITERATIONS, MODIFICATION_MAP, PHASE, QUICK_MODE, RECOVERY_MODE,
+    StateWarning, TASK_INDEX, TASK_ITERATION, TASK_RESULTS, TOTAL_TASKS, as_count,
 };
 use crate::tasks::{RowId, TaskFile};
 
@@ -312,23 +312,10 @@ impl StateDocument {
         serde_json::from_value(word.clone()).ok()
     }
 
-    /// Records the result of a task, as `status` where the file has an object for it.
+    /// Records the result of a task as an object with a `status`; older files have plain text.
     pub fn set_task_result(&mut self, task: &TaskId, result: TaskResult) {
-        let known = self
-            .value
-            .get(TASK_RESULTS)
-            .and_then(|map| map.get(task.as_str()));
-        if known.and_then(Value::as_str) == Some(result.name()) {
-            return;
-        }
-        let Some(entry) = self.entry(TASK_RESULTS, task) else {
-            return;
-        };
-        match entry.as_object_mut() {
-            Some(entry) => {
-                entry.insert("status".to_owned(), json!(result.name()));
-            }
-            None => *entry = json!(result.name()),
+        if let Some(entry) = self.entry(TASK_RESULTS, task).and_then(as_object) {
+            entry.insert("status".to_owned(), json!(result.name()));
         }
     }
 
@@ -345,16 +332,63 @@ impl StateDocument {
 
     /// Records how many changes of the plan a task has asked for.
     pub fn set_modifications(&mut self, task: &TaskId, count: u32) {
-        let Some(entry) = self.entry(MODIFICATION_MAP, task) else {
-            return;
-        };
-        match entry.as_object_mut() {
-            Some(entry) => {
-                entry.insert("count".to_owned(), json!(count));
-            }
-            None => *entry = json!({ "count": count }),
+        if let Some(entry) = self.entry(MODIFICATION_MAP, task).and_then(as_object) {
+            entry.insert("count".to_owned(), json!(count));
+            entry.entry("modifications").or_insert_with(|| json!([]));
         }
     }
+}
+
+impl StateDocument {
+    /// Says whose state it is, where the file does not: smart-ralph's own schema asks for that.
+    /// The folder is relative to the workspace.
+    #[must_use]
+    pub fn with_identity(mut self, name: &str, folder: &str) -> Self {
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let name = name.to_lowercase().replace(|c| !is_plain(c), "-");
+        let name = name.trim_matches('-');
+        let identity = [
+            ("source", "direct".to_owned()),
+            (
+                "name",
+                if name.is_empty() { "spec" } else { name }.to_owned(),
+            ),
+            ("basePath", format!("./{}", folder.trim_start_matches("./"))),
+        ];
+        let mut value = Map::new();
+        for (key, text) in identity {
+            let known = self.value.remove(key);
+            value.insert(key.to_owned(), known.unwrap_or_else(|| json!(text)));
+        }
+        value.append(&mut self.value);
+        Self { value, ..self }
+    }
+
+    /// Returns how many changes of the plan a task and its parts may ask for.
+    #[must_use]
+    pub fn max_modifications(&self) -> u32 {
+        self.count(MAX_MODIFICATIONS)
+    }
+
+    /// Returns how often a part may be divided again.
+    #[must_use]
+    pub fn max_modification_depth(&self) -> u32 {
+        self.count(MAX_MODIFICATION_DEPTH)
+    }
+
+    /// Returns the epic that the spec is a part of.
+    #[must_use]
+    pub fn epic(&self) -> Option<&str> {
+        self.value.get(EPIC_NAME)?.as_str()
+    }
+}
+
+/// Makes an object of an entry that is none; what it was has been read by then.
+pub(super) fn as_object(entry: &mut Value) -> Option<&mut Map<String, Value>> {
+    if !entry.is_object() {
+        *entry = json!({});
+    }
+    entry.as_object_mut()
 }
 
 #[cfg(test)]

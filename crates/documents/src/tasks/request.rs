@@ -12,10 +12,6 @@ use super::task_file::TaskFile;
 use super::verify::verify_commands;
 use crate::state::StateDocument;
 
-/// So many requests are honoured for an original, those of its parts and fixes included.
-const REQUESTS: u32 = 3;
-/// So many times a task is divided, and its parts, and theirs.
-const DEPTH: u32 = 2;
 const ROWS: usize = 10;
 const TITLE_CHARS: usize = 120;
 /// What may stand between a row's id and its title, and is neither.
@@ -93,12 +89,13 @@ impl TaskFile {
             );
         }
         let lineage = state.modification_lineage(&task.id);
-        if lineage.depth >= DEPTH {
+        if lineage.depth >= state.max_modification_depth() {
             return Err("a part of a divided task cannot be divided again".to_owned());
         }
-        if lineage.requests >= REQUESTS {
-            let root = lineage.root;
-            return Err(format!("task {root} already had its {REQUESTS} changes"));
+        let most = state.max_modifications();
+        if lineage.requests >= most {
+            let (root, noun) = (lineage.root, if most == 1 { "change" } else { "changes" });
+            return Err(format!("task {root} already had its {most} {noun}"));
         }
         Ok(())
     }

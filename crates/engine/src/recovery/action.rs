@@ -1,8 +1,8 @@
 //! The action that the table of recovery leads to.
 
 use regreen_model::{
-    Failure, FailureCategory, Inspection, Limits, PlannedRepair, RepairAction, RepairPolicy,
-    named_span,
+    Failure, FailureCategory, FailureKind, Inspection, Limits, PlannedRepair, RepairAction,
+    RepairPolicy, named_span,
 };
 
 use super::FailureClass;
@@ -123,6 +123,7 @@ pub fn action_for(situation: &Situation<'_>) -> RecoveryAction {
         Response::StopRun => RecoveryAction::StopRun,
         Response::NewSession => RecoveryAction::TryAgain,
         Response::Again => try_again(situation),
+        _ if !situation.policy.recovery && situation.asks_again() => ask(LACKS_CONTEXT),
         _ if !situation.policy.recovery => try_again(situation),
         Response::Repeat => RecoveryAction::Repeat {
             delay_ms: repeat_delay(situation),
@@ -141,6 +142,15 @@ pub fn action_for(situation: &Situation<'_>) -> RecoveryAction {
 }
 
 impl Situation<'_> {
+    /// Whether the agent stopped to ask although it was tried again: nobody has answered, and
+    /// nobody will unless a person is told.
+    fn asks_again(&self) -> bool {
+        let asks = |failure: &Failure| failure.kind == FailureKind::AskedQuestion;
+        self.failure.is_some_and(asks)
+            && self.history.iterations > 1
+            && self.class == FailureClass::MissingContext
+    }
+
     /// The situation with the class that the inspection makes of it: what it offers to repair
     /// is repairable.
     fn with_inspection(&self) -> Self {

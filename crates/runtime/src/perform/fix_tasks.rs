@@ -128,7 +128,7 @@ pub(crate) fn modify(
         Err(why) => return Ok(ModifyResult::Refused { why }),
     };
     // Counted first: if regreen is killed in between, the same rows are granted again.
-    count(performer, &order.task.id, &name, &tasks)?;
+    count(performer, order, &name, &tasks)?;
     match insert_all(performer, &order.task, order.request.modification, &tasks) {
         Err(PerformError::Broken(why)) => Ok(ModifyResult::Refused { why }),
         added => Ok(ModifyResult::Done { added: added? }),
@@ -151,14 +151,19 @@ fn insert_all(
 /// Records the request, and the rows that it adds.
 fn count(
     performer: &mut Performer,
-    task: &TaskId,
+    order: &ModifyOrder,
     name: &str,
     tasks: &[NewTask],
 ) -> Result<(), PerformError> {
+    let (task, request) = (&order.task.id, &order.request);
     let ids: Vec<TaskId> = tasks.iter().map(|task| task.id.clone()).collect();
     let edited = edit_file(&RealDisk, &performer.paths.state, |text| {
         let (mut state, _) = StateDocument::read(text)?;
         state.record_modification(task, name, &ids);
+        if let Some(first) = ids.first() {
+            let kind = request.modification.name();
+            state.describe_modification(task, first, kind, &request.reasoning);
+        }
         let said = state.to_text();
         Ok::<_, InvalidState>((said != text).then_some(said))
     })?;

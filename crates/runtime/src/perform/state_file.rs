@@ -57,9 +57,16 @@ pub(crate) fn ensure_state_file(performer: &mut Performer) -> Result<(), Perform
     create_file(
         &RealDisk,
         &path,
-        &StateDocument::from_tasks(&tasks).to_text(),
+        &StateDocument::from_tasks(&tasks)
+            .with_identity(&performer.paths.spec.name, &folder_shown(performer))
+            .to_text(),
     )?;
     Ok(())
+}
+
+fn folder_shown(performer: &Performer) -> String {
+    let paths = &performer.paths;
+    paths.shown(&paths.spec_folder())
 }
 
 fn set_aside(performer: &mut Performer, why: &str) -> Result<(), PerformError> {
