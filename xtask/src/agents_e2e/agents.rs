@@ -244,6 +244,8 @@ fn opencode_config(url: &str) -> String {
             "models": {"fake-model": {"name": "Fake", "limit": {"context": 100_000, "output": 8000}, "cost": {"input": 1, "output": 2}}}
         }},
         "model": "fake/fake-model",
+        // Where regreen does not say that everything is allowed.
+        "permission": {"bash": "ask", "edit": "ask"},
         "autoupdate": false
     })
     .to_string()

@@ -34,6 +34,8 @@ pub(crate) fn faults(
         faults.push(format!("exit {code:?} instead of {}: {end}", scenario.exit));
     }
     faults.extend(attempts(scenario, &events));
+    faults.extend(kinds(scenario, &events));
+    faults.extend(services(scenario, &events));
     faults.extend(waits(&events));
     faults.extend(sessions(scenario, &events));
     let spec = sandbox.work.join("specs/demo");
@@ -67,6 +69,23 @@ fn attempts(scenario: &Scenario, events: &[Value]) -> Option<String> {
         .map(|(task, class, charged)| ((*task).to_owned(), (*class).to_owned(), *charged))
         .collect();
     (found != expected).then(|| format!("these were the attempts: {found:?}"))
+}
+
+/// The kinds of the failures, where the scenario is about them.
+fn kinds(scenario: &Scenario, events: &[Value]) -> Option<String> {
+    let found: Vec<&str> = named(events, "task_failed")
+        .map(|event| event["diagnosis"]["kind"].as_str().unwrap_or_default())
+        .collect();
+    let is_wrong = !scenario.kinds.is_empty() && found != scenario.kinds;
+    is_wrong.then(|| format!("these were the failures: {}", found.join(", ")))
+}
+
+/// What happened to services.
+fn services(scenario: &Scenario, events: &[Value]) -> Option<String> {
+    let found: Vec<&str> = named(events, "service_changed")
+        .filter_map(|event| event["change"].as_str())
+        .collect();
+    (found != scenario.services).then(|| format!("services: {}", found.join(", ")))
 }
 
 /// No run waits longer than it may, and none waits for what does not pass.

@@ -42,6 +42,10 @@ fn tool(cli: Cli, root: &Path, tool: &Tool) -> (&'static str, Value) {
         (Cli::Claude, Tool::Run(command)) => {
             ("Bash", json!({"command": command, "description": "run"}))
         }
+        (Cli::Claude, Tool::Ask(question)) => ("AskUserQuestion", asked(question, "label")),
+        (Cli::Gemini, Tool::Ask(question)) => ("ask_user", asked(question, "label")),
+        (Cli::Codex, Tool::Ask(question)) => ("request_user_input", asked(question, "label")),
+        (Cli::Opencode, Tool::Ask(question)) => ("question", asked(question, "label")),
         (Cli::Codex, Tool::Write(path, content)) => (
             "exec_command",
             json!({"cmd": format!("printf '%s' '{content}' > {path}")}),
@@ -59,6 +63,13 @@ fn tool(cli: Cli, root: &Path, tool: &Tool) -> (&'static str, Value) {
             ("bash", json!({"command": command, "description": "run"}))
         }
     }
+}
+
+/// The input of a question tool; all of them have much the same.
+fn asked(question: &str, label: &str) -> Value {
+    let options = ["Tabs", "Blanks"].map(|text| json!({label: text, "description": text}));
+    json!({"questions": [{"id": "q", "question": question, "header": "Style", "type": "choice",
+        "multiSelect": false, "options": options}]})
 }
 
 /// A streamed answer. `number` tells answers apart.
@@ -206,6 +217,54 @@ pub(crate) fn rate_limited(cli: Cli) -> Reply {
         message: "Rate limit reached. Please try again in 3600s.",
         retry_after: Some(3600),
     })
+}
+
+/// A limit of the account, in the words of each service, without a header that says more.
+pub(crate) fn usage_limit(cli: Cli) -> Reply {
+    match cli {
+        Cli::Claude => Reply::fail(
+            429,
+            "rate_limit_error",
+            "This request would exceed your account's rate limit. Please try again later.",
+        ),
+        Cli::Codex => Reply::fail(
+            429,
+            "usage_limit_reached",
+            "You've hit your usage limit. Upgrade to Pro or try again in 5 days 3 hours.",
+        ),
+        Cli::Gemini => Reply::Fail(Failure {
+            status: 429,
+            word: "RESOURCE_EXHAUSTED",
+            message: "You exceeded your current quota, please check your plan and billing details.\n* Quota exceeded for metric: generate_content_free_tier_requests, limit: 20\nPlease retry in 5400.5s.",
+            retry_after: Some(5400),
+        }),
+        Cli::Opencode => Reply::fail(
+            429,
+            "rate_limit_exceeded",
+            "Rate limit reached for requests per day (RPD): Limit 200, Used 200. Please try again in 7h12m.",
+        ),
+    }
+}
+
+/// An account without money, in the words of each service.
+pub(crate) fn out_of_credit(cli: Cli) -> Reply {
+    match cli {
+        Cli::Claude => Reply::fail(
+            400,
+            "invalid_request_error",
+            "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.",
+        ),
+        Cli::Codex | Cli::Opencode => Reply::fail(
+            402,
+            "insufficient_quota",
+            "You exceeded your current quota, please check your plan and billing details.",
+        ),
+        Cli::Gemini => Reply::fail(
+            402,
+            "FAILED_PRECONDITION",
+            "Your prepayment credits are depleted. Payment required: see your billing account.",
+        ),
+    }
 }
 
 pub(crate) fn overloaded(cli: Cli) -> Reply {

@@ -7,6 +7,7 @@ mod model_server;
 mod recording;
 mod scenario_run;
 mod scenarios;
+mod stop_hook;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -27,6 +27,8 @@ pub(crate) enum Tool {
     /// Writes a file in the workspace.
     Write(&'static str, &'static str),
     Run(&'static str),
+    /// Asks the person at the keyboard.
+    Ask(&'static str),
 }
 
 /// What a service says that refuses.
@@ -49,6 +51,10 @@ impl Reply {
 
     pub(crate) fn run(command: &'static str) -> Self {
         Self::Say("Trying.", vec![Tool::Run(command)])
+    }
+
+    pub(crate) fn ask(question: &'static str) -> Self {
+        Self::Say("I have a question.", vec![Tool::Ask(question)])
     }
 
     pub(crate) fn fail(status: u16, word: &'static str, message: &'static str) -> Self {

@@ -10,9 +10,9 @@ use super::agents::Sandbox;
 use super::check::faults;
 use super::model_server::ModelServer;
 use super::scenarios::{Scenario, scenarios};
+use super::stop_hook;
 use crate::repository;
 
-const TASKS: &str = "# Tasks\n\n- [ ] 1.1 Write it\n  - **Do**: Write the word hello into out.txt\n  - **Files**: out.txt\n  - **Verify**: `grep -q hello out.txt`\n";
 /// Whatever an agent does, a scenario is over by then.
 const LONGEST: Duration = Duration::from_secs(240);
 
@@ -47,6 +47,7 @@ pub(crate) fn run_all(
             all_well &= faults.is_empty();
         }
     }
+    all_well &= stop_hook::run(candidates, only, bin, &regreen)?;
     Ok(all_well)
 }
 
@@ -60,7 +61,7 @@ fn try_scenario(
     let folder = tempfile::tempdir()?;
     let mut sandbox = Sandbox::make(folder.path())?;
     fs::create_dir_all(sandbox.work.join("specs/demo"))?;
-    fs::write(sandbox.work.join("specs/demo/tasks.md"), TASKS)?;
+    fs::write(sandbox.work.join("specs/demo/tasks.md"), scenario.tasks)?;
     let server = ModelServer::start(cli, sandbox.work.clone(), (scenario.replies)(cli))?;
     sandbox.prepare(cli, bin, server.port)?;
     let run = Run {

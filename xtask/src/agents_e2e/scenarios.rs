@@ -2,7 +2,9 @@
 
 use super::agents::Candidate;
 use super::agents::Cli;
-use super::dialect::{DONE, FAILED, overflow, overloaded, rate_limited, unauthorized};
+use super::dialect::{
+    DONE, FAILED, out_of_credit, overflow, overloaded, rate_limited, unauthorized, usage_limit,
+};
 use super::model_server::Reply;
 
 /// One thing that an agent may go through.
@@ -88,6 +90,12 @@ pub(crate) struct Scenario {
     pub(crate) resumes: Option<bool>,
     /// The rows that are ticked in the end.
     pub(crate) done: &'static [&'static str],
+    /// The task file.
+    pub(crate) tasks: &'static str,
+    /// The kinds of the failures, in order, where they matter.
+    pub(crate) kinds: &'static [&'static str],
+    /// What happens to services, in order.
+    pub(crate) services: &'static [&'static str],
 }
 
 /// The task that is tried, the class of the attempt, and whether it is charged to the task and
@@ -106,7 +114,35 @@ const PLAIN: Scenario = Scenario {
     kill: false,
     resumes: None,
     done: &["1.1"],
+    tasks: TASKS,
+    kinds: &[],
+    services: &[],
 };
+
+const TASKS: &str = "# Tasks\n\n- [ ] 1.1 Write it\n  - **Do**: Write the word hello into out.txt\n  - **Files**: out.txt\n  - **Verify**: `grep -q hello out.txt`\n";
+
+/// A server that three tasks need.
+const SERVICE_TASKS: &str = "# Tasks
+
+- [ ] 1.1 Serve
+  - **Service**: `sh -c 'echo $$ >up; trap \"rm -f up; exit 0\" TERM; while :; do sleep 0.1; done'`
+  - **Ready**: `test -f up`
+- [ ] 1.2 Use it
+  - **Do**: Ask the server, and write one.txt
+  - **Verify**: `kill -0 $(cat up) && grep -q hello one.txt`
+- [ ] 1.3 Use it again
+  - **Do**: Ask the server, and write two.txt
+  - **Verify**: `kill -0 $(cat up) && grep -q hello two.txt`
+- [ ] 1.4 And again
+  - **Do**: Ask the server, and write three.txt
+  - **Verify**: `kill -0 $(cat up) && grep -q hello three.txt`
+";
+/// What the agent does for such a task: it fails if the server is not there.
+const USE_1: &str = "kill -0 $(cat up) && echo hello >one.txt";
+const USE_2: &str = "kill -0 $(cat up) && echo hello >two.txt";
+const USE_3: &str = "kill -0 $(cat up) && echo hello >three.txt";
+
+const ASKED: &[&str] = &["asked_question", "asked_question"];
 
 const COPY: &str = "cp source.txt out.txt";
 const NO_SOURCE: &str = "Task 1.1: Write it FAILED\n- Error: cp: cannot stat 'source.txt': No such file or directory\n- Attempted fix: none\n- Status: Blocked";
@@ -132,11 +168,20 @@ pub(crate) fn scenarios(candidate: Candidate) -> impl Iterator<Item = Scenario> 
                 resumes: None,
                 ..scenario
             }),
+            // Its question tool is for its own screen only, and it never asks for a permission
+            // without that.
+            "question_tool" | "permission_asked" if candidate.cli == Cli::Codex => None,
+            // Without a screen it has no tool that would need a permission.
+            "permission_asked" if candidate.cli == Cli::Gemini && !candidate.over_acp => None,
+            // Over the protocol no tool asks a question.
+            "question_tool" if candidate.over_acp => None,
+            // It tries for minutes, and says nothing of it.
+            "usage_limit" if over_gemini => None,
             _ => Some(scenario),
         })
 }
 
-const SCENARIOS: [Scenario; 10] = [
+const SCENARIOS: [Scenario; 16] = [
     Scenario {
         name: "success",
         replies: |_| vec![Reply::write("out.txt", "hello"), Reply::say(DONE)],
@@ -214,6 +259,79 @@ const SCENARIOS: [Scenario; 10] = [
         },
         attempts: &[("1.1", "session", false), GOOD],
         resumes: Some(false),
+        ..PLAIN
+    },
+    Scenario {
+        name: "question_in_words",
+        flags: &["--recovery-mode"],
+        replies: |_| {
+            vec![Reply::say(
+                "I read the task. Which encoding should the file have?",
+            )]
+        },
+        exit: 3,
+        attempts: &[GOOD, GOOD],
+        done: &[],
+        kinds: ASKED,
+        ..PLAIN
+    },
+    Scenario {
+        name: "question_tool",
+        flags: &["--recovery-mode"],
+        replies: |_| vec![Reply::ask("Tabs or blanks?")],
+        exit: 3,
+        attempts: &[GOOD, GOOD],
+        done: &[],
+        kinds: ASKED,
+        ..PLAIN
+    },
+    Scenario {
+        name: "permission_asked",
+        flags: &["--recovery-mode", "--agent-permissions", "own"],
+        replies: |_| vec![Reply::run("echo hello >out.txt"), Reply::say("I may not.")],
+        exit: 3,
+        attempts: &[GOOD, GOOD],
+        done: &[],
+        kinds: ASKED,
+        ..PLAIN
+    },
+    Scenario {
+        name: "usage_limit",
+        flags: &["--max-wait", "10s"],
+        replies: |cli| vec![usage_limit(cli)],
+        exit: 75,
+        attempts: &[("1.1", "transient", false)],
+        done: &[],
+        ..PLAIN
+    },
+    Scenario {
+        name: "out_of_credit",
+        replies: |cli| vec![out_of_credit(cli)],
+        exit: 78,
+        attempts: &[("1.1", "fatal", false)],
+        done: &[],
+        ..PLAIN
+    },
+    Scenario {
+        name: "service_over_three_tasks",
+        replies: |_| {
+            vec![
+                Reply::run(USE_1),
+                Reply::say(DONE),
+                Reply::run(USE_2),
+                Reply::say(DONE),
+                Reply::run(USE_3),
+                Reply::say(DONE),
+            ]
+        },
+        tasks: SERVICE_TASKS,
+        attempts: &[
+            ("1.2", "ordinary", true),
+            ("1.3", "ordinary", true),
+            ("1.4", "ordinary", true),
+        ],
+        done: &["1.1", "1.2", "1.3", "1.4"],
+        services: &["started"],
         ..PLAIN
     },
     Scenario {

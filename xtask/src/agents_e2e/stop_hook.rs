@@ -1,0 +1,93 @@
+//! Claude Code in a session of its own, which `regreen hook stop` keeps going.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use std::{fs, io};
+
+use super::agents::{Candidate, Cli, Sandbox};
+use super::model_server::{ModelServer, Reply};
+
+const NAME: &str = "stop_hook_over_four_tasks";
+const STATE: &str = r#"{"source":"spec","name":"demo","basePath":"./specs/demo","phase":"execution","taskIndex":0,"totalTasks":4,"taskIteration":1,"globalIteration":1}"#;
+const TASKS: &str = "# Tasks\n\n- [ ] 1.1 One\n- [ ] 1.2 Two\n- [ ] 1.3 Three\n- [ ] 1.4 Four\n";
+
+/// What the session does about each task: it ticks the row, and counts it in the state.
+const STEPS: [&str; 4] = [
+    "sed -i 's/\\[ \\] 1.1/[x] 1.1/' specs/demo/tasks.md; sed -i 's/\"taskIndex\":0/\"taskIndex\":1/' specs/demo/.ralph-state.json",
+    "sed -i 's/\\[ \\] 1.2/[x] 1.2/' specs/demo/tasks.md; sed -i 's/\"taskIndex\":1/\"taskIndex\":2/' specs/demo/.ralph-state.json",
+    "sed -i 's/\\[ \\] 1.3/[x] 1.3/' specs/demo/tasks.md; sed -i 's/\"taskIndex\":2/\"taskIndex\":3/' specs/demo/.ralph-state.json",
+    "sed -i 's/\\[ \\] 1.4/[x] 1.4/' specs/demo/tasks.md; sed -i 's/\"taskIndex\":3/\"taskIndex\":4/' specs/demo/.ralph-state.json",
+];
+
+/// Runs the scenario if it is wanted, and prints what came of it. Whether all was as it should be.
+pub(crate) fn run(
+    candidates: &[Candidate],
+    only: Option<&str>,
+    bin: &Path,
+    regreen: &Path,
+) -> io::Result<bool> {
+    let has_claude = candidates
+        .iter()
+        .any(|candidate| candidate.cli == Cli::Claude && !candidate.over_acp);
+    if !has_claude || only.is_some_and(|only| only != NAME) {
+        return Ok(true);
+    }
+    let begun = Instant::now();
+    let open = open_rows(bin, regreen)?;
+    let seconds = begun.elapsed().as_secs();
+    let verdict = if open.is_empty() {
+        "ok".to_owned()
+    } else {
+        format!("FAILED: {open}")
+    };
+    println!("{:<12} {NAME:<27} {seconds:>4} s  {verdict}", "claude");
+    Ok(open.is_empty())
+}
+
+/// The rows that are open when the session has stopped.
+fn open_rows(bin: &Path, regreen: &Path) -> io::Result<String> {
+    let folder = tempfile::tempdir()?;
+    let mut sandbox = Sandbox::make(folder.path())?;
+    let spec = sandbox.work.join("specs/demo");
+    fs::create_dir_all(&spec)?;
+    fs::create_dir_all(sandbox.work.join(".claude"))?;
+    fs::write(sandbox.work.join("specs/.current-spec"), "demo\n")?;
+    fs::write(spec.join("tasks.md"), TASKS)?;
+    fs::write(spec.join(".ralph-state.json"), STATE)?;
+    let command = format!("{} hook stop", regreen.display());
+    let hook = serde_json::json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}});
+    fs::write(sandbox.work.join(".claude/settings.json"), hook.to_string())?;
+    let replies = STEPS
+        .into_iter()
+        .flat_map(|step| [Reply::run(step), Reply::say("This task is done.")]);
+    let server = ModelServer::start(Cli::Claude, sandbox.work.clone(), replies.collect())?;
+    sandbox.prepare(Cli::Claude, bin, server.port)?;
+    let environment = sandbox.environment.iter();
+    let output = Command::new("timeout")
+        .args([
+            "-s",
+            "KILL",
+            "120",
+            "claude",
+            "-p",
+            "--dangerously-skip-permissions",
+        ])
+        .arg("Work through the spec.")
+        .current_dir(&sandbox.work)
+        .env_clear()
+        .envs(environment.map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .output()?;
+    let tasks = fs::read_to_string(spec.join("tasks.md"))?;
+    let open: Vec<&str> = tasks.lines().filter(|line| line.contains("[ ]")).collect();
+    Ok(match (output.status.success(), open.is_empty()) {
+        (true, true) => String::new(),
+        (true, false) => open.join("; "),
+        (false, _) => format!(
+            "{}: {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        ),
+    })
+}
