@@ -6,6 +6,7 @@
 //! and every known difference from CommonMark.
 
 mod line;
+mod line_shape;
 mod scanner;
 
 pub(crate) use line::{FenceMark, Item, Line, LineKind, eol_of};
