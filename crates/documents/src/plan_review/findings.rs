@@ -141,7 +141,7 @@ pub(super) fn is_complete(
         }
         None => skipped.contains(&row),
     };
-    tasks_of(plan.before).all(is_whole) && running_are_found(plan, merged, matching)
+    tasks_of(plan.before).all(is_whole) && protected_are_found(plan, merged, matching)
 }
 
 /// Returns whether a protected row has the same bytes.
@@ -159,14 +159,13 @@ fn block(file: &TaskFile, at: usize) -> Option<&str> {
     file.text().get(bytes_of(file, &block_lines(file, at)))
 }
 
-/// Returns whether the keys of the running tasks still lead to them.
-fn running_are_found(plan: &OriginalPlan<'_>, merged: &TaskFile, matching: &Matching) -> bool {
-    plan.running.iter().all(|key| {
-        let now = plan
-            .before
-            .resolve(key)
-            .and_then(|row| matching.after(row.0));
-        now.is_none() || merged.resolve(key) == now.map(RowId)
+/// Returns whether the keys of tasks that are done or being worked on still lead to them, and not to
+/// copies of them.
+fn protected_are_found(plan: &OriginalPlan<'_>, merged: &TaskFile, matching: &Matching) -> bool {
+    plan.protected.iter().all(|row| {
+        let (key, now) = (plan.key(*row), matching.after(*row));
+        let found = key.and_then(|key| merged.resolve(&key));
+        now.is_none() || found == now.map(RowId)
     })
 }
 

@@ -152,7 +152,6 @@ pub(crate) fn row_before(before: &TaskFile, after: &TaskFile, row: RowId) -> Opt
 /// The plan before the attempt, with what must not change in it.
 pub(crate) struct OriginalPlan<'a> {
     before: &'a TaskFile,
-    running: &'a [TaskKey],
     /// Rows that are done or being worked on.
     protected: BTreeSet<usize>,
     /// Rows that were put back before.
@@ -162,7 +161,7 @@ pub(crate) struct OriginalPlan<'a> {
 impl<'a> OriginalPlan<'a> {
     fn new(
         before: &'a TaskFile,
-        running: &'a [TaskKey],
+        running: &[TaskKey],
         put_back_already: &BTreeSet<TaskKey>,
     ) -> Self {
         let rows = |keys: &mut dyn Iterator<Item = &TaskKey>| -> BTreeSet<usize> {
@@ -175,7 +174,6 @@ impl<'a> OriginalPlan<'a> {
         protected.extend(tasks_of(before).filter(is_done));
         Self {
             before,
-            running,
             protected,
             put_back: rows(&mut put_back_already.iter()),
         }

@@ -320,6 +320,20 @@ fn added_rows_and_edits_of_rows_not_yet_run_stay() {
     assert_eq!(review.warnings, Vec::<String>::new());
 }
 
+/// A fence around a plan that has one turns it inside out, and rows that are put back close it.
+#[test]
+fn a_fence_around_the_plan_leaves_no_second_row_of_a_done_task() {
+    let text = "* [ ] 1.1 a\n\n  ```\n  - [ ] no row\n  ```\n* [ ] 1.2 b\n  - **Verify**: `true`\n\n\n* [X] 1.3 c\n* [-] 1.10 d\n";
+    let before = TaskFile::read(text);
+    let after = TaskFile::read(format!("```\n{text}```\n"));
+    let (running, done) = ([key(&before, "1.1")], key(&before, "1.3"));
+    let put_back = ["1.2", "1.10"].map(|id| key(&before, id));
+    let review = review(&before, &after, &running, &BTreeSet::from(put_back));
+    let now = TaskFile::read(review.text.unwrap());
+    let row = now.resolve(&done).unwrap();
+    assert!(now.is_done(row), "{}", now.text());
+}
+
 #[test]
 fn copies_of_protected_rows_are_removed() {
     let after = PLAN.replace(
