@@ -29,6 +29,8 @@ pub(crate) enum AgentAction {
     TimesOutStuck,
     LosesSession,
     IsRateLimited,
+    /// Does the work and breaks that of another task.
+    BreaksOthers,
     /// Does the work and changes the task file.
     Attacks(PlanAttack),
     /// Its program is missing.
@@ -36,7 +38,7 @@ pub(crate) enum AgentAction {
 }
 
 impl AgentAction {
-    const PLAIN: [Self; 12] = [
+    const PLAIN: [Self; 13] = [
         Self::Works,
         Self::Lies,
         Self::IsSilent,
@@ -49,6 +51,7 @@ impl AgentAction {
         Self::LosesSession,
         Self::IsRateLimited,
         Self::IsMissing,
+        Self::BreaksOthers,
     ];
 
     /// Chooses one of all.

@@ -121,6 +121,19 @@ impl World {
             self.watch.work_changed(&root);
             self.works.insert(root, true);
         }
+        if action == AgentAction::BreaksOthers {
+            self.break_another(&name_of(&order.task.task));
+        }
+    }
+
+    fn break_another(&mut self, own: &str) {
+        let working = self.works.iter().filter(|(_, works)| **works);
+        let others = working.map(|(name, _)| name).filter(|name| *name != own);
+        let others: Vec<String> = others.cloned().collect();
+        if let Some(other) = self.rng.pick(others) {
+            self.watch.work_changed(&other);
+            self.works.insert(other, false);
+        }
     }
 
     fn report(

@@ -52,11 +52,17 @@ pub enum Mutant {
     AcceptsVerify,
     /// A row that the agent called a fix is one.
     AcceptsFixMarkers,
+    /// A task that the agent ticked is done.
+    AcceptsTicks,
+    /// A row that the agent removed is gone.
+    AcceptsRemovals,
+    /// What passed once is not checked again at the end.
+    SkipsFinalCheck,
 }
 
 impl Mutant {
     /// All planted bugs.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::TrustsSecondRed,
         Self::InsertsFixAnew,
         Self::ForgetsToCharge,
@@ -75,6 +81,9 @@ impl Mutant {
         Self::AcceptsStars,
         Self::AcceptsVerify,
         Self::AcceptsFixMarkers,
+        Self::AcceptsTicks,
+        Self::AcceptsRemovals,
+        Self::SkipsFinalCheck,
     ];
 
     /// Returns whether a review with this bug accepts the plan as it is after an agent's changes.
@@ -86,6 +95,11 @@ impl Mutant {
         let (old, new) = match self {
             Self::AcceptsStars => count(&|task| task.optional),
             Self::AcceptsFixMarkers => count(&|task| task.is_fix()),
+            Self::AcceptsTicks => count(&|task| task.done),
+            Self::AcceptsRemovals => {
+                let (old, new) = count(&|task| task.id.is_some());
+                (new, old)
+            }
             Self::AcceptsVerify => count(&|task| {
                 let verify = task.fields.verify.as_deref();
                 verify.is_some_and(|verify| verify.contains(task_lists::FORGED_VERIFY))

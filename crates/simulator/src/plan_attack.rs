@@ -32,12 +32,20 @@ pub(crate) enum PlanAttack {
     NestsRow,
     /// Indents a row until it's code.
     IndentsRow,
+    /// Puts the rest of the list into a comment.
+    HidesInComment,
+    /// Puts the rest of the list into a code block.
+    HidesInFence,
+    /// Makes of the box a marker.
+    RemovesBox,
+    /// Makes of a row a group of one done part.
+    AddsTickedPart,
     /// Writes the file with other line endings.
     ChangesLineEndings,
 }
 
 impl PlanAttack {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 20] = [
         Self::TicksAll,
         Self::UnticksDone,
         Self::DeletesRow,
@@ -53,6 +61,10 @@ impl PlanAttack {
         Self::ChangesId,
         Self::NestsRow,
         Self::IndentsRow,
+        Self::HidesInComment,
+        Self::HidesInFence,
+        Self::RemovesBox,
+        Self::AddsTickedPart,
         Self::ChangesLineEndings,
     ];
 }
@@ -117,6 +129,19 @@ impl World {
             }
             PlanAttack::NestsRow => task_lists::indented(file, row, 2),
             PlanAttack::IndentsRow => task_lists::indented(file, row, 8),
+            // What is hidden is put back, and may show again later. Without ids, rows with equal
+            // titles are different tasks.
+            PlanAttack::HidesInComment | PlanAttack::HidesInFence if !self.plan.has_ids() => {
+                task_lists::without(file, row)
+            }
+            PlanAttack::HidesInComment => task_lists::hidden_between(file, row, ["<!--", "-->"]),
+            PlanAttack::HidesInFence => task_lists::hidden_between(file, row, ["```", "```"]),
+            PlanAttack::RemovesBox => task_lists::without_box(file, row),
+            PlanAttack::AddsTickedPart => {
+                let number = self.new_number();
+                let line = self.plan.row(&format!("part{number}"), number, true);
+                task_lists::with_line_after(file, row, &format!("  {line}"))
+            }
             PlanAttack::TicksAll
             | PlanAttack::UnticksDone
             | PlanAttack::EmptiesFile

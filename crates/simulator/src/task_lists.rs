@@ -213,6 +213,28 @@ pub(crate) fn indented(file: &TaskFile, task: &Task, by: usize) -> String {
     })
 }
 
+/// Puts a row and everything below it between two lines.
+pub(crate) fn hidden_between(file: &TaskFile, task: &Task, [open, close]: [&str; 2]) -> String {
+    let eol = eol(file);
+    let mut text = with_row_line(file, task, |line| match line.strip_prefix(MARK) {
+        Some(line) => format!("{MARK}{open}{eol}{line}"),
+        None => format!("{open}{eol}{line}"),
+    });
+    if !text.ends_with('\n') {
+        text.push_str(eol);
+    }
+    text + close + eol
+}
+
+/// Makes of the box of a row a marker.
+pub(crate) fn without_box(file: &TaskFile, task: &Task) -> String {
+    with_row_line(file, task, |line| {
+        let boxes = ["[ ]", "[x]", "[X]", "[-]"];
+        let found = boxes.iter().find(|mark| line.contains(**mark));
+        found.map_or(line.to_owned(), |mark| line.replacen(mark, "[P]", 1))
+    })
+}
+
 /// Adds a field directly below a row.
 fn with_field(file: &TaskFile, task: &Task, field: &str) -> String {
     let eol = eol(file);

@@ -22,6 +22,9 @@ const OFTEN: [&str; 6] = [
     "try_later",
 ];
 
+/// Transitions that only one in tens of thousands of runs reaches.
+const SELDOM: [Transition; 2] = [("inserting", "budget_read"), ("repairing", "contended")];
+
 /// Runs seeds on all cores. Returns the finding with the smallest seed, if there is one.
 fn sweep(
     seeds: u64,
@@ -90,12 +93,14 @@ fn every_invariant_holds_after_every_step_and_every_transition_is_reached() {
         panic!("{}", show(*finding, None));
     }
     let Observed { ends, mut reached } = seen.into_inner().unwrap_or_default();
-    // Once in a hundred thousand runs.
-    reached.remove(&("inserting", "budget_read"));
     // A world in which nothing ever succeeds, or nothing ever fails, would prove nothing.
     let is_often = |end: &&str| ends.get(*end).is_some_and(|count| *count >= 50);
     assert!(OFTEN.iter().all(is_often), "{ends:?}");
-    let expected = expected_transitions();
+    let mut expected = expected_transitions();
+    for seldom in SELDOM {
+        reached.remove(&seldom);
+        expected.remove(&seldom);
+    }
     let missed: Vec<_> = expected.difference(&reached).collect();
     let unlisted: Vec<_> = reached.difference(&expected).collect();
     assert_eq!((missed, unlisted), (vec![], vec![]));

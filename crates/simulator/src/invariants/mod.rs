@@ -100,6 +100,10 @@ impl Watch {
                     .all_have_passed(&self.evidence, file, has_gate, with_optional)?;
             }
             Event::TaskDone { task, .. } => self.originals.finished(&name_of(task)),
+            Event::FinalCheckEnded { not_repeated, .. } => {
+                let names = not_repeated.iter().map(|one| name_of(&one.task));
+                self.originals.left_out_at_the_end(names);
+            }
             _ => {}
         }
         Ok(())

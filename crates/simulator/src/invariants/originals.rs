@@ -34,6 +34,8 @@ pub(super) struct Originals {
     /// Tasks that were finished in this run: only their checks are repeated at its end.
     finished: BTreeSet<String>,
     skipped: BTreeSet<String>,
+    /// Tasks whose checks the last final check did not repeat; the summary names them.
+    left_out: BTreeSet<String>,
 }
 
 impl Originals {
@@ -50,6 +52,7 @@ impl Originals {
         let there: BTreeSet<String> = originals(file).map(|(name, _)| name).collect();
         self.written.retain(|name, _| there.contains(name));
         self.finished.clear();
+        self.left_out.clear();
     }
 
     /// Something of the agent's begins to run.
@@ -147,6 +150,10 @@ impl Originals {
         self.finished.insert(name.to_owned());
     }
 
+    pub(super) fn left_out_at_the_end(&mut self, names: impl Iterator<Item = String>) {
+        self.left_out = names.collect();
+    }
+
     pub(super) fn all_have_passed(
         &self,
         evidence: &Evidence,
@@ -182,7 +189,7 @@ impl Originals {
         let changed = self
             .changed
             .get(name)
-            .filter(|_| self.finished.contains(name));
+            .filter(|_| self.finished.contains(name) && !self.left_out.contains(name));
         match changed.is_some_and(|changed| changed > passed) {
             false => Ok(()),
             true => Err(format!("all is green, and {name} changed after its check")),
