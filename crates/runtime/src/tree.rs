@@ -187,8 +187,16 @@ impl Tree {
         }
     }
 
+    /// What git ignores, if the tree was just looked at.
+    pub(crate) fn take_ignored(&mut self) -> Option<Vec<Vec<u8>>> {
+        match self {
+            Self::Git(tree) => tree.take_ignored(),
+            Self::Plain(_) => None,
+        }
+    }
+
     /// Commits, and returns what people should know about it as well.
-    pub(crate) fn commit(&self, job: &CommitJob) -> (CommitResult, Vec<String>) {
+    pub(crate) fn commit(&mut self, job: &CommitJob) -> (CommitResult, Vec<String>) {
         match self {
             Self::Git(tree) => tree.commit(job),
             Self::Plain(_) => (CommitResult::Nothing, Vec::new()),

@@ -38,17 +38,22 @@ const RECORDS: [&str; 5] = [
 /// The file in which `composer` writes about its work, inside its folder.
 const COMPOSER_RECORD: &str = "composer/installed.json";
 
-/// Observes a workspace; without git, only the folders that installers fill.
+/// Observes a workspace; without git, only the folders that installers fill. `ignored` is what git
+/// ignores, if that is known from a look at the work tree.
 ///
 /// # Errors
 /// If git fails.
-pub fn observe_surroundings(root: &Path, git: Option<&Git>) -> Result<Surroundings, GitError> {
+pub fn observe_surroundings(
+    root: &Path,
+    git: Option<&Git>,
+    ignored: Option<Vec<Vec<u8>>>,
+) -> Result<Surroundings, GitError> {
     let mut seen = Surroundings {
         packages: package_folders(root),
         ..Surroundings::default()
     };
     let Some(git) = git else { return Ok(seen) };
-    let common = git.common_dir()?;
+    let common = git.common();
     let settings = git.own_settings()?;
     let hooks = git.hooks_folder()?;
     seen.hooks = hooks_in(root, &hooks);
@@ -71,8 +76,11 @@ pub fn observe_surroundings(root: &Path, git: Option<&Git>) -> Result<Surroundin
         .into_iter()
         .map(|(key, values)| (key, hex(values.join("\0").as_bytes())));
     seen.settings = prints.collect();
-    seen.ignored = git
-        .ignored_entries()?
+    let ignored = match ignored {
+        Some(ignored) => ignored,
+        None => git.ignored_entries()?,
+    };
+    seen.ignored = ignored
         .into_iter()
         .filter(|name| !is_in_package_folder(name))
         .map(|name| (text(&name), root.join(OsStr::from_bytes(&name))))
@@ -87,7 +95,7 @@ pub fn observe_surroundings(root: &Path, git: Option<&Git>) -> Result<Surroundin
 /// files only.
 #[must_use]
 pub fn stamp_of_surroundings(git: &Git, hooks_folder: &str) -> String {
-    let common = common_folder(git.dir());
+    let common = git.common();
     let hooks = git.root().join(hooks_folder);
     let mut paths = vec![
         common.join("config"),
@@ -106,17 +114,6 @@ pub fn stamp_of_surroundings(git: &Git, hooks_folder: &str) -> String {
         format!("{} {}\n", path.display(), stamp.unwrap_or_default())
     });
     hex(stamps.collect::<String>().as_bytes())
-}
-
-/// The folder that all work trees of a repository share, found without asking git.
-fn common_folder(git_dir: &Path) -> PathBuf {
-    let name = read_start(&git_dir.join("commondir"));
-    let name = name.strip_suffix(b"\n").unwrap_or(&name);
-    if name.is_empty() {
-        git_dir.to_owned()
-    } else {
-        git_dir.join(OsStr::from_bytes(name))
-    }
 }
 
 /// Returns whether Python may import a folder as a package. Reports and caches are not of interest.

@@ -60,8 +60,9 @@ fn save(performer: &mut Performer, baseline: Baseline) -> Result<(), PerformErro
     Ok(write_atomically(&path(performer), text.as_bytes())?)
 }
 
-fn observe(performer: &Performer) -> Result<Surroundings, PerformError> {
-    let seen = observe_surroundings(&performer.paths.root, performer.tree.git());
+fn observe(performer: &mut Performer) -> Result<Surroundings, PerformError> {
+    let ignored = performer.tree.take_ignored();
+    let seen = observe_surroundings(&performer.paths.root, performer.tree.git(), ignored);
     Ok(Surroundings {
         flagged: performer.tree.flagged(),
         ..seen.map_err(TreeError::from)?
@@ -131,6 +132,7 @@ pub(crate) fn review_check(performer: &mut Performer) -> Result<Option<String>, 
         return Ok(None);
     };
     // What the first of two runs of a check has weakened, the second finds as it left it.
+    let _from_before_the_check = performer.tree.take_ignored();
     let is_same = stamp(performer, &baseline.surroundings) == baseline.stamp;
     if is_same && !baseline.is_weakened {
         performer.baseline = Some(baseline);

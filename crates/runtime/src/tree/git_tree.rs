@@ -1,6 +1,6 @@
 //! A tree in git: snapshots around every attempt, commits of exactly what attempts changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,10 @@ pub(crate) struct GitTree {
     guarded: Option<(AttemptName, GuardedHead, Oid)>,
     /// The user's own changes, which are not committed.
     users: BTreeSet<RelPath>,
+    /// What the attempts of this process changed.
+    changed: BTreeMap<AttemptName, BTreeSet<RelPath>>,
+    /// This process began the run, so that it has seen all of its attempts.
+    has_begun_run: bool,
 }
 
 impl GitTree {
@@ -55,6 +59,8 @@ impl GitTree {
             before: None,
             guarded: None,
             users: BTreeSet::new(),
+            changed: BTreeMap::new(),
+            has_begun_run: false,
         }
     }
 
@@ -85,6 +91,7 @@ impl GitTree {
                 let users = self.users_paths(own)?;
                 // Atomically: a resumed run would commit whatever is missing here.
                 write_atomically(&path, &render_paths(&users))?;
+                self.has_begun_run = true;
                 users
             }
             Err(source) => return Err(TreeError::Remember { path, source }),
@@ -149,17 +156,25 @@ impl GitTree {
         let now = clock::system_time(now);
         let after = self.snapshots.take_after(name, &before, now)?;
         let moved = self.put_head_back(name)?;
+        if moved.is_some() {
+            // Files were written since the tree was looked at.
+            let _outdated = self.snapshots.take_ignored();
+        }
         // From here on its Verify runs.
         self.guarded = Some((
             name.clone(),
             self.snapshots.guard_head()?,
             after.oid.clone(),
         ));
+        let changed = match after.changed {
+            Some(changed) => changed,
+            None => self.changed_between(&before, &after.oid)?,
+        };
+        self.changed.insert(name.clone(), changed.clone());
         let git = self.snapshots.git();
-        let changes = git.changed_files(&before, &after.oid)?;
         let warnings = after.warnings.iter().map(ToString::to_string);
         Ok(AttemptChanges {
-            changed: changes.into_iter().map(|change| change.path).collect(),
+            changed: changed.into_iter().collect(),
             head: git.head()?.map(|head| head.as_str().to_owned()),
             warnings: warnings.collect(),
             moved,
@@ -213,7 +228,11 @@ impl GitTree {
         Ok(Some(self.changed_between(&after, &now)?))
     }
 
-    pub(super) fn commit(&self, job: &CommitJob) -> (CommitResult, Vec<String>) {
+    pub(super) fn take_ignored(&mut self) -> Option<Vec<Vec<u8>>> {
+        self.snapshots.take_ignored()
+    }
+
+    pub(super) fn commit(&mut self, job: &CommitJob) -> (CommitResult, Vec<String>) {
         let paths = match self.changed_in(job) {
             Ok(paths) => paths,
             Err(error) => return (impossible(&error.into()), Vec::new()),
@@ -228,7 +247,10 @@ impl GitTree {
         };
         let (committed, mut released) = self.commit_past_stale_locks(&request);
         let (result, warnings) = match committed {
-            Ok(committed) => result(committed),
+            Ok(committed) => {
+                self.snapshots.follow_commit(&committed);
+                result(committed)
+            }
             Err(CommitError::Refused { output }) => {
                 (CommitResult::HookFailed { output }, Vec::new())
             }
@@ -268,8 +290,14 @@ impl GitTree {
         let git = self.snapshots.git();
         let mut paths = BTreeSet::new();
         for run in &job.runs {
+            if self.has_begun_run && *run == job.run {
+                let known = self.changed.iter();
+                let known = known.filter(|(name, _)| name.run == *run && is_part(name, job));
+                paths.extend(known.flat_map(|(_, changed)| changed.clone()));
+                continue;
+            }
             let mut kept = git.snapshots(Some(run))?;
-            kept.retain(|one| job.tasks.iter().any(|task| one.name.is_of(task)));
+            kept.retain(|one| is_part(&one.name, job));
             for span in AttemptSpan::of(&kept) {
                 paths.extend(self.changed_between(&span.before, &span.after)?);
             }
@@ -279,6 +307,11 @@ impl GitTree {
         }
         Ok(paths)
     }
+}
+
+/// Whether it is an attempt at the task of a commit, or at one of its fixes.
+fn is_part(attempt: &AttemptName, job: &CommitJob) -> bool {
+    job.tasks.iter().any(|task| attempt.is_of(task))
 }
 
 /// Moves a stale lock aside; says so, or why it stays.

@@ -15,6 +15,7 @@ use super::invocation::Invocation;
 use super::raw_diff::Entry;
 use super::repository::{Git, Oid};
 use super::runner::GitError;
+use super::scratch_index::Stamp;
 use super::snapshots::Snapshots;
 use super::status::InProgress;
 use super::undo::UndoError;
@@ -84,21 +85,17 @@ impl Git {
     /// # Errors
     /// If git fails.
     pub fn head_position(&self) -> Result<HeadPosition, GitError> {
-        let call = Invocation::reading("symbolic-ref").args(["--quiet", "HEAD"]);
-        let reply = self.run(call)?;
-        let branch = match reply.exit {
-            Some(0) => Some(String::from_utf8_lossy(&reply.stdout).trim_end().to_owned()),
-            Some(1) => None,
-            _ => return Err(GitError::from_reply("symbolic-ref", &reply)),
-        };
         Ok(HeadPosition {
-            branch,
+            branch: self.branch()?,
             commit: self.head()?,
             in_progress: InProgress::look(self.dir()),
         })
     }
 
     fn is_ancestor(&self, commit: &Oid, of: &Oid) -> Result<bool, GitError> {
+        if commit == of {
+            return Ok(true);
+        }
         let call =
             Invocation::reading("merge-base").args(["--is-ancestor", commit.as_str(), of.as_str()]);
         let reply = self.run(call)?;
@@ -148,18 +145,14 @@ impl Snapshots {
     ///
     /// # Errors
     /// If git fails, or the index cannot be copied.
-    pub fn guard_head(&self) -> Result<GuardedHead, UndoError> {
+    pub fn guard_head(&mut self) -> Result<GuardedHead, UndoError> {
         let index = self.scratch().join("guarded-index");
         let original = self.git().dir().join("index");
-        // Without an index, a copy from an earlier time would be put back.
-        match fs::remove_file(&index) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(error).context("remove", &index)?;
-            }
-            _ => {}
-        }
-        if original.exists() {
-            fs::copy(&original, &index).context("copy", &original)?;
+        let stamp = Stamp::of_path(&original).context("read", &original)?;
+        if self.guarded_index() != Some(&stamp) || !index.exists() {
+            self.set_guarded_index(None);
+            copy_if_there(&original, &index)?;
+            self.set_guarded_index(Some(stamp));
         }
         Ok(GuardedHead {
             position: self.git().head_position()?,
@@ -183,7 +176,7 @@ impl Snapshots {
         let git = self.git().clone();
         let (was, now) = (&guarded.position, git.head_position()?);
         let tip = match &was.branch {
-            Some(branch) => git.resolve(branch)?,
+            Some(branch) => git.tip(branch)?,
             None => now.commit.clone(),
         };
         let Some(mut moved) = what_happened(&git, was, &now, tip.as_ref())? else {
@@ -223,7 +216,7 @@ impl Snapshots {
         now: &HeadPosition,
         before: &Oid,
     ) -> Result<BTreeMap<RelPath, Entry>, UndoError> {
-        let (tree, _) = self.work_tree()?;
+        let tree = self.work_tree()?.tree;
         let git = self.git();
         let (Some(was), Some(now)) = (&was.commit, &now.commit) else {
             return Ok(BTreeMap::new());
@@ -245,6 +238,20 @@ impl Snapshots {
         }
         Ok(entries)
     }
+}
+
+/// Copies the index. Without one, a copy from an earlier time would be put back.
+fn copy_if_there(original: &Path, copy: &Path) -> Result<(), UndoError> {
+    match fs::remove_file(copy) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(error).context("remove", copy)?;
+        }
+        _ => {}
+    }
+    if original.exists() {
+        fs::copy(original, copy).context("copy", original)?;
+    }
+    Ok(())
 }
 
 /// Returns what is not as it was, apart from commits that were added to the branch.

@@ -4,27 +4,33 @@
 //! hook that refuses, or a crash while it runs, therefore leaves the user's index as it was.
 //! The committed paths are updated in the user's index only after HEAD has moved.
 
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use crate::files::IoContext;
 use crate::{RelPath, StepError};
 
 use super::commit_record::{CommitRecord, find_made, forget_parent, read_record, remember_parent};
 use super::commit_request::clean_message;
 use super::commit_request::{CommitRequest, Selection, SkipReason, SkippedPath};
+use super::index_file::IndexFile;
 use super::invocation::Invocation;
+use super::loose_object::{ObjectHash, hex};
 use super::own_index::Filters;
 use super::own_index::OwnIndex;
-use super::own_index::{ScanMode, scan};
+use super::own_index::{Listing, list};
 use super::raw_diff::{Entry, RawChange};
 use super::repository::Git;
 use super::repository::Oid;
 use super::runner::GitError;
 use super::runner::GitReply;
-use super::scratch_index::ScratchIndex;
+use super::scratch_index::{ReplacedIndex, ScratchIndex};
 use super::staging::{StagingPlan, set_entries, stage};
 use super::status::InProgress;
+use super::tree_builder::write_trees;
 
 /// How long another git process may hold the user's index before regreen leaves it alone.
 const LOCK_TRIES: u32 = 20;
@@ -37,6 +43,8 @@ pub struct CommitReport {
     pub outcome: CommitOutcome,
     /// Requested paths that were not committed.
     pub skipped: Vec<SkippedPath>,
+    /// The versions of the user's index before and after, if nothing but this commit was added.
+    pub(super) replaced_index: Option<ReplacedIndex>,
 }
 
 impl CommitReport {
@@ -134,6 +142,7 @@ impl Git {
             return Ok(CommitReport {
                 outcome: CommitOutcome::AlreadyMade(self.conclude_found(&made)?),
                 skipped: Vec::new(),
+                replaced_index: None,
             });
         }
         self.check_state(request, head.as_ref())?;
@@ -175,12 +184,13 @@ impl Git {
         scratch: &Path,
     ) -> Result<CommitReport, CommitError> {
         let staged = self.begin_at_head(index, head)?;
+        let path = index.path().to_owned();
         let own = OwnIndex {
             git: self,
-            path: index.path(),
+            path: &path,
             filters: &Filters::default(),
         };
-        let mut differing = scan(own, ScanMode::AsGit)?;
+        let mut differing = list(own, Listing::Changes, &request.all_paths())?;
         for (path, found) in self.tracked_by_choice(&staged)? {
             differing.entry(path).or_insert(found);
         }
@@ -191,17 +201,69 @@ impl Git {
             path: warning.path.clone(),
             why: SkipReason::Unreadable,
         }));
-        let outcome = if plan.is_empty() {
-            CommitOutcome::NothingToCommit
+        if plan.is_empty() {
+            return Ok(CommitReport {
+                outcome: CommitOutcome::NothingToCommit,
+                skipped: left,
+                replaced_index: None,
+            });
+        }
+        stage(own, &plan)?;
+        let staged_tree = self.tree_of_index(own.path)?;
+        let made = self.run_commit(own.path, request, scratch)?;
+        self.memory().remember_commit(&made.oid);
+        let replaced = if staged.is_empty() {
+            self.replace_users_index(index, &made)
         } else {
-            stage(own, &plan)?;
-            let made = self.run_commit(own.path, request, scratch)?;
-            CommitOutcome::Made(self.conclude(&made))
+            None
+        };
+        let concluded = match replaced {
+            Some(_) => made.concluded(Ok(())),
+            None => self.conclude(&made)?,
         };
         Ok(CommitReport {
-            outcome,
+            outcome: CommitOutcome::Made(concluded),
             skipped: left,
+            // What a hook has added is not known from the work tree.
+            replaced_index: replaced.filter(|_| staged_tree.as_ref() == Some(&made.tree)),
         })
+    }
+
+    /// Writes an index as trees, which the commit then needs; `None` if only git can do that.
+    fn tree_of_index(&self, path: &Path) -> Result<Option<Oid>, CommitError> {
+        let index = IndexFile::read(path, ObjectHash::of(self.null_oid()));
+        let index = index.context("read", path)?;
+        let objects = self.loose_objects()?;
+        let written = index
+            .zip(objects)
+            .map(|(index, objects)| write_trees(&index, &objects));
+        Ok(written.and_then(Result::ok).flatten())
+    }
+
+    /// Gives the user the index that the commit was made from, if nothing was staged before: it
+    /// is what `git commit` would have left. Returns `None` if that can't be done.
+    fn replace_users_index(
+        &self,
+        index: &mut ScratchIndex,
+        made: &CommitRecord,
+    ) -> Option<ReplacedIndex> {
+        let hash = ObjectHash::of(self.null_oid());
+        let left = IndexFile::read(index.path(), hash).ok()??;
+        let (_, tree) = left.cached_trees.known.as_ref()?;
+        if hex(tree) != made.tree.as_str() || self.has_shared_index() {
+            return None;
+        }
+        let replaced = index.replace_original().ok()??;
+        self.memory()
+            .remember_clean(&made.oid, replaced.after.clone());
+        Some(replaced)
+    }
+
+    /// Returns whether the user's index may consist of two files.
+    fn has_shared_index(&self) -> bool {
+        let files = fs::read_dir(self.dir()).into_iter().flatten().flatten();
+        let mut names = files.map(|file| file.file_name());
+        names.any(|name| name.as_bytes().starts_with(b"sharedindex."))
     }
 
     fn run_commit(
@@ -261,19 +323,19 @@ impl Git {
     }
 
     /// Updates the committed paths in the user's index.
-    fn conclude(&self, made: &CommitRecord) -> NewCommit {
-        let committed = made
-            .changes
-            .iter()
-            .map(|change| (&change.path, change.new.as_ref()));
-        made.concluded(self.update_users_index(committed))
+    fn conclude(&self, made: &CommitRecord) -> Result<NewCommit, GitError> {
+        let changes = made.changes(self)?;
+        let committed = changes.iter();
+        let committed = committed.map(|change| (&change.path, change.new.as_ref()));
+        Ok(made.concluded(self.update_users_index(committed)))
     }
 
     /// Does the same for an earlier commit, but only for paths that have not changed since.
     fn conclude_found(&self, made: &CommitRecord) -> Result<NewCommit, GitError> {
         let staged = self.staged(None)?;
+        let changes = made.changes(self)?;
         let is_behind = |change: &&RawChange| {
-            let twin = made.changes.iter().find(|own| own.path == change.path);
+            let twin = changes.iter().find(|own| own.path == change.path);
             twin.is_some_and(|own| own.old == change.new && own.new == change.old)
         };
         let behind = staged

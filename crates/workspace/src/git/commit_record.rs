@@ -19,12 +19,12 @@ use super::runner::GitError;
 /// How far back the reflog of HEAD is read.
 const MOVES: &str = "--max-count=64";
 
-/// A commit that was made, and what it changed.
+/// A commit that was made.
 #[derive(Debug)]
 pub(super) struct CommitRecord {
-    oid: Oid,
+    pub(super) oid: Oid,
+    pub(super) tree: Oid,
     short: String,
-    pub(super) changes: Vec<RawChange>,
 }
 
 impl CommitRecord {
@@ -34,6 +34,15 @@ impl CommitRecord {
             short: self.short.clone(),
             index_behind: index_updated.err().map(|error| error.to_string()),
         }
+    }
+
+    /// Returns what it changed.
+    pub(super) fn changes(&self, git: &Git) -> Result<Vec<RawChange>, GitError> {
+        let call = Invocation::reading("diff-tree")
+            .args(["--root", "-m", "--first-parent", "-r", "-z", "--raw"])
+            .args(["--no-abbrev", "--no-renames", "--no-commit-id"])
+            .args(["--ignore-submodules=none", self.oid.as_str()]);
+        git.ask_parsed(call, parse_raw)
     }
 }
 
@@ -56,28 +65,19 @@ fn marker_of(key: &str) -> String {
 }
 
 pub(super) fn read_record(git: &Git, name: &str) -> Result<CommitRecord, GitError> {
-    let call = Invocation::reading("rev-parse").args(["--short", name]);
-    let short = String::from_utf8_lossy(&git.ask(call)?).trim().to_owned();
-    let call = Invocation::reading("diff-tree")
-        .args(["--root", "-m", "--first-parent", "-r", "-z", "--raw"])
-        .args(["--no-abbrev", "--no-renames", "--pretty=tformat:%H"])
-        .args(["--ignore-submodules=none", name]);
-    let (oid, changes) = git.ask_parsed(call, parse_record)?;
-    Ok(CommitRecord {
-        oid,
-        short,
-        changes,
-    })
+    let call = Invocation::reading("log")
+        .args(["--max-count=1", "--no-patch", "--format=%H %T %h"])
+        .args([name, "--"]);
+    git.ask_parsed(call, parse_record)
 }
 
-/// Parses the commit's name and its changes.
-fn parse_record(answer: &[u8]) -> Option<(Oid, Vec<RawChange>)> {
-    let is_gap = |byte: &u8| matches!(byte, 0 | b'\n');
-    let end = answer.iter().position(is_gap)?;
-    let (oid, rest) = answer.split_at(end);
-    let gap = rest.iter().take_while(|byte| is_gap(byte)).count();
-    let oid = Oid::parse(std::str::from_utf8(oid).ok()?)?;
-    Some((oid, parse_raw(rest.get(gap..)?)?))
+fn parse_record(answer: &[u8]) -> Option<CommitRecord> {
+    let mut names = std::str::from_utf8(answer).ok()?.trim_end().split(' ');
+    Some(CommitRecord {
+        oid: Oid::parse(names.next()?)?,
+        tree: Oid::parse(names.next()?)?,
+        short: names.next()?.to_owned(),
+    })
 }
 
 /// Finds the commit of this request, if an earlier call made it and HEAD still contains it.

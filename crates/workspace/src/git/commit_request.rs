@@ -84,6 +84,11 @@ impl CommitRequest {
         selection
     }
 
+    /// Returns every path that it speaks of.
+    pub(super) fn all_paths(&self) -> Vec<&RelPath> {
+        self.paths.union(&self.spec_files).collect()
+    }
+
     fn decide(&self, path: &RelPath, found: Difference) -> Decision {
         if self.spec_files.contains(path) {
             Decision::Commit
@@ -114,8 +119,12 @@ impl Git {
         head: Option<&Oid>,
     ) -> Result<Vec<RawChange>, CommitError> {
         index.follow_original()?;
-        if head.is_none() {
+        let Some(head) = head else {
             index.clear()?;
+            return Ok(Vec::new());
+        };
+        let is_clean = |stamp| self.memory().is_clean(head, stamp);
+        if index.copied().is_some_and(is_clean) {
             return Ok(Vec::new());
         }
         let staged = self.staged(Some(index.path()))?;

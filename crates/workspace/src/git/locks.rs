@@ -1,10 +1,9 @@
 //! The locks that git takes for a commit.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::invocation::Invocation;
+use super::reference_files::{HeadFile, ReferenceFiles};
 use super::repository::Git;
 use super::runner::GitError;
 
@@ -18,7 +17,7 @@ impl Git {
     /// # Errors
     /// If git fails.
     pub fn commit_locks(&self) -> Result<Vec<PathBuf>, GitError> {
-        let common = self.common_dir()?;
+        let common = self.common();
         let own = OF_THE_WORK_TREE.iter().map(|name| self.dir().join(name));
         let shared = OF_THE_REPOSITORY.iter().map(|name| common.join(name));
         let branch = self.branch()?;
@@ -27,19 +26,13 @@ impl Git {
         Ok(all.filter(|path| path.symlink_metadata().is_ok()).collect())
     }
 
-    /// Returns the git directory that all work trees of the repository share.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub fn common_dir(&self) -> Result<PathBuf, GitError> {
-        let call = Invocation::reading("rev-parse").arg("--git-common-dir");
-        let answer = self.ask(call)?;
-        let name = answer.strip_suffix(b"\n").unwrap_or(&answer);
-        Ok(self.root().join(OsStr::from_bytes(name)))
-    }
-
     /// Returns the full name of the current branch; `None` if HEAD is detached.
-    fn branch(&self) -> Result<Option<String>, GitError> {
+    pub(super) fn branch(&self) -> Result<Option<String>, GitError> {
+        match self.reference_files().and_then(ReferenceFiles::head) {
+            Some(HeadFile::Branch(name)) => return Ok(Some(name)),
+            Some(HeadFile::Detached(_)) => return Ok(None),
+            None => {}
+        }
         let call = Invocation::reading("symbolic-ref").args(["--quiet", "HEAD"]);
         let subcommand = call.subcommand();
         let reply = self.run(call)?;

@@ -1,7 +1,8 @@
 //! Snapshots of the work tree, their differences, commits with the user's hooks, and undoing a
 //! task's changes.
 //!
-//! Everything runs the git program, with arguments and never through a shell.
+//! The git program does the work, with arguments and never through a shell. What only reads or
+//! writes a file of a known format is done without it, and left to git where anything is unusual.
 
 mod attempt_name;
 mod branch;
@@ -9,19 +10,25 @@ mod commit;
 mod commit_record;
 mod commit_request;
 mod compare;
+mod index_file;
 mod invocation;
 mod locks;
+mod loose_object;
+mod memory;
 mod own_index;
 mod own_settings;
 mod plain_runner;
 mod raw_diff;
+mod reference_files;
 mod repository;
 mod restore;
 mod runner;
 mod scratch_index;
+mod settings;
 mod snapshots;
 mod staging;
 mod status;
+mod tree_builder;
 mod undo;
 mod undo_plan;
 

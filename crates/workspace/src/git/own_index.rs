@@ -1,4 +1,4 @@
-//! Lists what in the work tree differs from an index, as `git ls-files` sees it.
+//! Finds what in the work tree differs from an index, as git sees it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,6 +8,7 @@ use crate::RelPath;
 use super::invocation::Invocation;
 use super::repository::{Git, records};
 use super::runner::GitError;
+use super::settings::{Setting, Settings};
 
 /// An index of regreen's own, with the filters to use for it. Every call that uses the index
 /// may compare it with the files, so each must use the same filters.
@@ -36,19 +37,23 @@ pub(super) struct Filters {
     all_off: bool,
 }
 
-/// The scopes of configuration that come with a repository, and that an agent can write to.
-pub(super) const OF_THE_REPOSITORY: [&str; 2] = ["local", "worktree"];
+const FILTER_SETTINGS: [&str; 4] = ["clean", "smudge", "process", "required"];
 
 impl Filters {
     /// Uses the filters of the user's own configuration, and turns off what the repository's
     /// configuration adds or replaces.
     pub(super) fn of_the_user(git: &Git) -> Result<Self, GitError> {
-        let configured = configured(git)?;
-        let is_theirs = |one: &&Configured| OF_THE_REPOSITORY.contains(&one.scope.as_str());
-        let settings = configured.iter().filter(is_theirs).map(|one| {
-            let mut of_user = configured.iter().rev().filter(|other| !is_theirs(other));
+        let all = git.settings()?;
+        let configured = filter_settings(&all);
+        let theirs = configured.iter().filter(|one| one.is_of_the_repository());
+        let settings = theirs.map(|one| {
+            let of_user = configured.iter().rev();
+            let mut of_user = of_user.filter(|other| !other.is_of_the_repository());
             match of_user.find(|other| other.key == one.key) {
-                Some(own) => format!("{}={}", own.key, own.value),
+                Some(own) => {
+                    let value = own.value.as_deref().unwrap_or("true");
+                    format!("{}={value}", own.key)
+                }
                 None => turned_off(&one.key),
             }
         });
@@ -60,7 +65,8 @@ impl Filters {
 
     /// Turns off every configured filter.
     pub(super) fn off(git: &Git) -> Result<Self, GitError> {
-        let configured = configured(git)?;
+        let all = git.settings()?;
+        let configured = filter_settings(&all);
         Ok(Self {
             settings: configured.iter().map(|one| turned_off(&one.key)).collect(),
             all_off: true,
@@ -76,45 +82,15 @@ impl Filters {
     }
 }
 
-/// One setting of a filter.
-#[derive(Debug, PartialEq, Eq)]
-struct Configured {
-    scope: String,
-    key: String,
-    value: String,
-}
-
-fn configured(git: &Git) -> Result<Vec<Configured>, GitError> {
-    let call = Invocation::reading("config").args([
-        "-z",
-        "--show-scope",
-        "--get-regexp",
-        r"^filter\..*\.(clean|smudge|process|required)$",
-    ]);
-    let subcommand = call.subcommand();
-    let reply = git.run(call)?;
-    match reply.exit {
-        Some(0) => Ok(parse_configured(&reply.stdout)),
-        // No filter is configured.
-        Some(1) => Ok(Vec::new()),
-        _ => Err(GitError::from_reply(subcommand, &reply)),
-    }
-}
-
-/// Parses records of a scope and `key\nvalue`.
-fn parse_configured(answer: &[u8]) -> Vec<Configured> {
-    let answer = String::from_utf8_lossy(answer);
-    let mut records = answer.split_terminator('\0');
-    std::iter::from_fn(|| {
-        let (scope, setting) = (records.next()?, records.next()?);
-        let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
-        Some(Configured {
-            scope: scope.to_owned(),
-            key: key.to_owned(),
-            value: value.to_owned(),
-        })
-    })
-    .collect()
+/// Returns the settings that make git run a program for the content of files.
+fn filter_settings(all: &Settings) -> Vec<&Setting> {
+    let is_one = |key: &str| {
+        let name = key
+            .strip_prefix("filter.")
+            .and_then(|rest| rest.rsplit_once('.'));
+        name.is_some_and(|(_, what)| FILTER_SETTINGS.contains(&what))
+    };
+    all.0.iter().filter(|one| is_one(&one.key)).collect()
 }
 
 fn turned_off(key: &str) -> String {
@@ -152,27 +128,94 @@ pub(super) enum Difference {
     Untracked,
 }
 
-/// Whether a scan respects the user's index flags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ScanMode {
-    /// Lists what git would list.
-    AsGit,
-    /// Also lists files that the user told git to ignore by a flag.
-    IgnoringFlags,
+/// What a look at the whole work tree has found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct WorkTreeScan {
+    /// The paths that differ from the index.
+    pub(super) differing: BTreeMap<RelPath, Difference>,
+    /// Ignored files, and folders that a pattern names; `None` if that is not known.
+    pub(super) ignored: Option<Vec<Vec<u8>>>,
 }
 
-/// Lists the paths that differ, each once.
-pub(super) fn scan(
+/// Looks at the whole work tree, and notes in the index how unchanged files look.
+pub(super) fn scan(index: OwnIndex<'_>) -> Result<WorkTreeScan, GitError> {
+    let call = Invocation::writing("status")
+        .args(["--porcelain=v1", "-z", "--untracked-files=all"])
+        .args(["--ignored=matching", "--no-renames"])
+        // A submodule counts as its commit. To look for changes inside, git would start another
+        // git there, with the filters of that repository's own configuration.
+        .arg("--ignore-submodules=dirty");
+    match index.git.ask_parsed(index.prepare(call), parse_status) {
+        // `status` also compares the index with HEAD, which an attempt may have broken.
+        Err(GitError::Failed { .. }) => Ok(WorkTreeScan {
+            differing: list(index, Listing::Changes, &[])?,
+            ignored: None,
+        }),
+        scanned => scanned,
+    }
+}
+
+/// Parses `XY path` records, of which `Y` compares the work tree with the index.
+fn parse_status(answer: &[u8]) -> Option<WorkTreeScan> {
+    let mut scan = WorkTreeScan::default();
+    let mut ignored = Vec::new();
+    for line in records(answer) {
+        let (letters, path) = (line.get(..2)?, line.get(3..)?);
+        let plain = path.strip_suffix(b"/").unwrap_or(path);
+        let found = match letters {
+            b"!!" => {
+                ignored.push(path.to_vec());
+                continue;
+            }
+            b"??" if plain.len() < path.len() => Difference::NewRepository,
+            b"??" => Difference::New,
+            [b'M' | b'T' | b'A' | b'D' | b' ', b' '] => continue,
+            [_, b'M' | b'T' | b'A' | b'D' | b'U'] | [b'U', _] => Difference::Changed,
+            _ => return None,
+        };
+        let path = RelPath::new(plain).ok()?;
+        if !path.is_within(OWN_FOLDER) {
+            scan.differing.insert(path, found);
+        }
+    }
+    scan.ignored = Some(ignored);
+    Some(scan)
+}
+
+/// What `git ls-files` lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Listing {
+    /// What differs, as git sees it.
+    Changes,
+    /// Also files that the user told git to ignore by a flag.
+    ChangesAndFlagged,
+}
+
+/// Limits how many bytes of paths go into one command line.
+const MAX_ARGUMENT_BYTES: usize = 32 * 1024;
+
+/// Lists the paths that differ among `only` and below, or in the whole work tree if none are
+/// given or there are too many.
+pub(super) fn list(
     index: OwnIndex<'_>,
-    look: ScanMode,
+    listing: Listing,
+    only: &[&RelPath],
 ) -> Result<BTreeMap<RelPath, Difference>, GitError> {
+    let bytes: usize = only.iter().map(|path| path.as_bytes().len() + 1).sum();
+    let only = if bytes > MAX_ARGUMENT_BYTES {
+        &[]
+    } else {
+        only
+    };
     let call = Invocation::reading("ls-files")
         .args(["-z", "--others", "--modified", "--deleted"])
         .args(["--exclude-standard", "--exclude=/.regreen/"])
-        .args(match look {
-            ScanMode::AsGit => &["-t"][..],
-            ScanMode::IgnoringFlags => &["-v", "--cached"],
-        });
+        .args(match listing {
+            Listing::Changes => &["-t"][..],
+            Listing::ChangesAndFlagged => &["-v", "--cached"],
+        })
+        .arg("--")
+        .args(only.iter().map(|path| path.as_path()));
     index.git.ask_parsed(index.prepare(call), parse)
 }
 
@@ -229,6 +272,36 @@ mod tests {
                 "skipped Skipped",
             ]
         );
+    }
+
+    #[test]
+    fn only_the_work_tree_side_of_a_status_counts() {
+        let answer = b" M changed\0 D gone\0MM both\0M  staged\0D  removed\0AA merge\0UD conflict\0 T link\0 A intended\0?? new\nfile\0?? repo/\0?? .regreen/y\0!! out/\0!! a.pyc\0";
+        let found = parse_status(answer).unwrap();
+        let differing: Vec<String> = found
+            .differing
+            .into_iter()
+            .map(|(path, found)| format!("{path} {found:?}"))
+            .collect();
+        assert_eq!(
+            differing,
+            [
+                "both Changed",
+                "changed Changed",
+                "conflict Changed",
+                "gone Changed",
+                "intended Changed",
+                "link Changed",
+                "merge Changed",
+                "\"new\\nfile\" New",
+                "repo NewRepository",
+            ]
+        );
+        assert_eq!(
+            found.ignored,
+            Some(vec![b"out/".to_vec(), b"a.pyc".to_vec()])
+        );
+        assert_eq!(parse_status(b"X? what\0"), None);
     }
 
     #[test]

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::files::{MAX_FILE, read_file};
+
 use super::invocation::Invocation;
-use super::own_index::OF_THE_REPOSITORY;
 use super::repository::{Git, records};
 use super::runner::GitError;
 
@@ -16,19 +18,12 @@ impl Git {
     /// # Errors
     /// If git fails.
     pub fn own_settings(&self) -> Result<BTreeMap<String, Vec<String>>, GitError> {
-        let call = Invocation::reading("config").args(["-z", "--list", "--show-scope"]);
-        let answer = self.ask(call)?;
-        let answer = String::from_utf8_lossy(&answer);
-        let mut records = answer.split_terminator('\0');
+        let all = self.settings()?;
+        let own = all.0.iter().filter(|one| one.is_of_the_repository());
         let mut settings: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        while let (Some(scope), Some(setting)) = (records.next(), records.next()) {
-            if OF_THE_REPOSITORY.contains(&scope) {
-                let (key, value) = setting.split_once('\n').unwrap_or((setting, ""));
-                settings
-                    .entry(key.to_owned())
-                    .or_default()
-                    .push(value.to_owned());
-            }
+        for one in own {
+            let values = settings.entry(one.key.clone()).or_default();
+            values.push(one.value.clone().unwrap_or_default());
         }
         Ok(settings)
     }
@@ -38,6 +33,15 @@ impl Git {
     /// # Errors
     /// If git fails.
     pub fn hooks_folder(&self) -> Result<PathBuf, GitError> {
+        let settings = self.settings()?;
+        match settings.last("core.hookspath").map(|one| &one.value) {
+            None => return Ok(self.common().join("hooks")),
+            // Git expands a home folder and its own prefix.
+            Some(Some(plain)) if !plain.starts_with(['~', '%', ':']) => {
+                return Ok(self.root().join(plain));
+            }
+            Some(_) => {}
+        }
         let call = Invocation::reading("config").args(["--type=path", "--get", "core.hooksPath"]);
         let call = call.without_setting("core.hooksPath");
         let reply = self.run(call)?;
@@ -45,7 +49,7 @@ impl Git {
             let name = reply.stdout.strip_suffix(b"\n").unwrap_or(&reply.stdout);
             return Ok(self.root().join(OsStr::from_bytes(name)));
         }
-        Ok(self.common_dir()?.join("hooks"))
+        Ok(self.common().join("hooks"))
     }
 
     /// Returns the untracked files that the patterns in this file match.
@@ -53,7 +57,7 @@ impl Git {
     /// # Errors
     /// If git fails.
     pub fn hidden_by(&self, excludes: &Path) -> Result<Vec<Vec<u8>>, GitError> {
-        if !excludes.is_file() {
+        if !has_patterns(excludes) {
             return Ok(Vec::new());
         }
         let mut option = OsString::from("--exclude-from=");
@@ -73,5 +77,15 @@ impl Git {
             .arg("--directory");
         let answer = self.ask(call)?;
         Ok(records(&answer).map(<[u8]>::to_vec).collect())
+    }
+}
+
+/// Returns whether a file with patterns has one. The one that `git init` makes only has comments.
+fn has_patterns(excludes: &Path) -> bool {
+    match read_file(excludes, MAX_FILE) {
+        Ok(text) => text
+            .split(|byte| *byte == b'\n')
+            .any(|line| !line.starts_with(b"#") && line.iter().any(|byte| *byte != b' ')),
+        Err(error) => error.kind() == ErrorKind::FileTooLarge,
     }
 }

@@ -6,8 +6,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::files::{MAX_FILE, read_file};
+
 use super::invocation::Invocation;
+use super::loose_object::{LooseObjects, ObjectHash};
+use super::memory::Memory;
 use super::plain_runner::PlainRunner;
+use super::reference_files::{HeadFile, ReferenceFiles};
 use super::runner::{GitError, GitReply, GitRunner};
 
 /// The git repository whose work tree is the workspace.
@@ -17,7 +22,9 @@ pub struct Git {
     hook_runner: Arc<dyn GitRunner>,
     root: PathBuf,
     dir: PathBuf,
+    common: PathBuf,
     null: Oid,
+    memory: Arc<Memory>,
 }
 
 impl Git {
@@ -47,8 +54,10 @@ impl Git {
             hook_runner: Arc::clone(&runner),
             runner,
             root: root.to_owned(),
+            common: common_dir(&dir),
             dir,
             null,
+            memory: Arc::default(),
         })
     }
 
@@ -73,12 +82,58 @@ impl Git {
         &self.dir
     }
 
+    /// Returns the git directory that all work trees of the repository share.
+    #[must_use]
+    pub fn common(&self) -> &Path {
+        &self.common
+    }
+
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Returns the references, if they can be read as files.
+    pub(super) fn reference_files(&self) -> Option<ReferenceFiles<'_>> {
+        ReferenceFiles::of(&self.dir, &self.common)
+    }
+
+    /// Returns where to write objects, if that needs nothing that only git knows.
+    pub(super) fn loose_objects(&self) -> Result<Option<LooseObjects>, GitError> {
+        let settings = self.settings()?;
+        let is_plain = !LEFT_TO_GIT.iter().any(|key| settings.has(key));
+        let hash = ObjectHash::of(&self.null);
+        Ok(is_plain.then(|| LooseObjects::new(&self.common, hash)))
+    }
+
     /// Returns the commit of HEAD; `None` before the first commit of a branch.
     ///
     /// # Errors
     /// If git fails.
     pub fn head(&self) -> Result<Option<Oid>, GitError> {
-        self.resolve("HEAD^{commit}")
+        let files = self.reference_files();
+        let known = files.and_then(|files| match files.head()? {
+            HeadFile::Branch(branch) => files.value(&branch),
+            HeadFile::Detached(oid) => Some(oid),
+        });
+        self.known_commit(known, "HEAD^{commit}")
+    }
+
+    /// Returns the commit of a branch, given as a full reference.
+    pub(super) fn tip(&self, branch: &str) -> Result<Option<Oid>, GitError> {
+        let known = self.reference_files().and_then(|files| files.value(branch));
+        self.known_commit(known, branch)
+    }
+
+    /// Returns what a file says if git has found that commit before, and asks git otherwise.
+    fn known_commit(&self, known: Option<Oid>, name: &str) -> Result<Option<Oid>, GitError> {
+        if let Some(known) = known.filter(|known| self.memory.is_commit(known)) {
+            return Ok(Some(known));
+        }
+        let found = self.resolve(name)?;
+        if let Some(found) = &found {
+            self.memory.remember_commit(found);
+        }
+        Ok(found)
     }
 
     pub(super) fn resolve(&self, name: &str) -> Result<Option<Oid>, GitError> {
@@ -161,6 +216,22 @@ pub(super) fn run(
     let subcommand = call.subcommand();
     let reply = runner.run(&call.into_call(root));
     reply.map_err(|source| GitError::not_run(subcommand, source))
+}
+
+/// Settings about how objects are stored. Where one of them is set, only git writes them.
+const LEFT_TO_GIT: [&str; 4] = [
+    "core.sharedrepository",
+    "core.fsync",
+    "core.fsyncobjectfiles",
+    "extensions.compatobjectformat",
+];
+
+/// Finds the git directory that all work trees share, as git does.
+fn common_dir(dir: &Path) -> PathBuf {
+    match read_file(&dir.join("commondir"), MAX_FILE) {
+        Ok(name) => dir.join(OsStr::from_bytes(name.trim_ascii_end())),
+        Err(_) => dir.to_owned(),
+    }
 }
 
 /// Splits output of `-z` into its records.

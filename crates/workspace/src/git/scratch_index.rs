@@ -2,9 +2,12 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::StepError;
 use crate::files::IoContext;
+
+use super::staging::is_absence;
 
 /// An index of regreen's own that starts as a copy of the user's.
 ///
@@ -24,16 +27,23 @@ pub(super) enum Freshness {
     Kept,
 }
 
-/// Identifies the version of the user's index that was copied. Git never writes an index in
-/// place, so a new version is a new file.
+/// Identifies the version of a file, such as the user's index. Git never writes an index or a
+/// configuration in place, so a new version is a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Stamp {
+pub(super) enum Stamp {
     Absent,
     File {
         inode: (u64, u64),
         size: u64,
         changed: (i64, i64),
     },
+}
+
+/// Two versions of the user's index, of which regreen replaced one by the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ReplacedIndex {
+    pub(super) before: Stamp,
+    pub(super) after: Stamp,
 }
 
 impl Stamp {
@@ -43,6 +53,31 @@ impl Stamp {
             size: metadata.size(),
             changed: (metadata.ctime(), metadata.ctime_nsec()),
         }
+    }
+
+    pub(super) fn of_path(path: &Path) -> io::Result<Self> {
+        match fs::metadata(path) {
+            Ok(metadata) => Ok(Self::of(&metadata)),
+            Err(error) if is_absence(&error) => Ok(Self::Absent),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns whether the file was last changed at least so long ago.
+    pub(super) fn is_older_than(&self, now: SystemTime, age: Duration) -> bool {
+        match self {
+            Self::Absent => true,
+            Self::File { changed, .. } => {
+                let seconds = Duration::from_secs(u64::try_from(changed.0).unwrap_or(0));
+                let nanos = Duration::from_nanos(u64::try_from(changed.1).unwrap_or(0));
+                let passed = now.duration_since(UNIX_EPOCH + seconds + nanos);
+                passed.is_ok_and(|passed| passed >= age)
+            }
+        }
+    }
+
+    fn is_inode_of(&self, metadata: &Metadata) -> bool {
+        matches!(self, Self::File { inode, .. } if *inode == (metadata.dev(), metadata.ino()))
     }
 }
 
@@ -83,6 +118,53 @@ impl ScratchIndex {
     /// Makes the next use copy the index again.
     pub(super) fn forget(&mut self) {
         self.copied = None;
+    }
+
+    /// Puts this index in the place of the user's, unless that was changed since it was copied or
+    /// another program holds it. Returns `None` if it cannot be done.
+    pub(super) fn replace_original(&mut self) -> io::Result<Option<ReplacedIndex>> {
+        let Some(before) = self.copied.clone() else {
+            return Ok(None);
+        };
+        let lock = lock_of(&self.original);
+        let held = OpenOptions::new().write(true).create_new(true).open(&lock);
+        match held {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            held => drop(held?),
+        }
+        let replaced = self.rename_over(&before);
+        fs::remove_file(&lock)?;
+        replaced
+    }
+
+    fn rename_over(&mut self, before: &Stamp) -> io::Result<Option<ReplacedIndex>> {
+        let original = fs::symlink_metadata(&self.original)?;
+        if !original.is_file() || Stamp::of(&original) != *before {
+            return Ok(None);
+        }
+        fs::set_permissions(&self.path, original.permissions())?;
+        let own = Stamp::of_path(&self.path)?;
+        match fs::rename(&self.path, &self.original) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => return Ok(None),
+            renamed => renamed?,
+        }
+        self.copied = None;
+        let now = fs::symlink_metadata(&self.original)?;
+        Ok(own.is_inode_of(&now).then(|| ReplacedIndex {
+            before: before.clone(),
+            after: Stamp::of(&now),
+        }))
+    }
+
+    /// Goes on from the version that this is a copy of to the one that has replaced it.
+    pub(super) fn follow_replacement(&mut self, replaced: &ReplacedIndex) {
+        if self.copied.as_ref() == Some(&replaced.before) {
+            self.copied = Some(replaced.after.clone());
+        }
+    }
+
+    pub(super) fn copied(&self) -> Option<&Stamp> {
+        self.copied.as_ref()
     }
 
     /// Removes the index, and the lock of a killed git process.

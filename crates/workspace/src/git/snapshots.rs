@@ -2,19 +2,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::files::IoContext;
 use crate::{RelPath, StepError};
 
 use super::attempt_name::{AttemptName, SnapshotSide, reference_prefix};
+use super::commit::CommitReport;
+use super::index_file::IndexFile;
 use super::invocation::Invocation;
-use super::own_index::OwnIndex;
-use super::own_index::{Difference, ScanMode, scan};
+use super::loose_object::{ObjectHash, ObjectKind, hex};
+use super::own_index::{Difference, Listing, OwnIndex, WorkTreeScan, list, scan};
 use super::own_index::{Filters, is_filter_failure};
 use super::repository::Oid;
 use super::repository::{Git, parse_oid};
 use super::runner::GitError;
-use super::scratch_index::{Freshness, ScratchIndex};
+use super::scratch_index::{Freshness, ScratchIndex, Stamp};
 use super::staging::SnapshotWarning;
 use super::staging::{StagingPlan, refresh, stage_best_effort, unflag};
+use super::tree_builder::write_trees;
 
 /// The author of snapshots, so that they do not need the user's identity.
 const IDENTITY: (&str, &str) = ("regreen", "regreen@localhost");
@@ -41,6 +45,18 @@ pub struct Snapshot {
     pub oid: Oid,
     /// Paths whose content in the snapshot is not current.
     pub warnings: Vec<SnapshotWarning>,
+    /// The paths that differ from the snapshot that this one follows; `None` if git has to
+    /// compare them.
+    pub changed: Option<BTreeSet<RelPath>>,
+}
+
+/// The work tree, written as a tree object.
+#[derive(Debug)]
+pub(super) struct WrittenTree {
+    pub(super) tree: Oid,
+    pub(super) warnings: Vec<SnapshotWarning>,
+    /// The tree that was written before this one, and the paths that differ from it.
+    since: Option<(Oid, BTreeSet<RelPath>)>,
 }
 
 /// Why a snapshot could not be taken.
@@ -68,6 +84,12 @@ pub struct Snapshots {
     /// Files that exist and that the user's index calls unchanged, whatever is in them.
     flagged: BTreeSet<RelPath>,
     filters: Filters,
+    /// What the index holds, if it was written as a tree.
+    tree: Option<Oid>,
+    /// The last snapshot, as a commit and as a tree.
+    last: Option<(Oid, Oid)>,
+    ignored: Option<Vec<Vec<u8>>>,
+    guarded_index: Option<Stamp>,
 }
 
 impl Snapshots {
@@ -85,6 +107,33 @@ impl Snapshots {
             own: BTreeSet::new(),
             flagged: BTreeSet::new(),
             filters: Filters::default(),
+            tree: None,
+            last: None,
+            ignored: None,
+            guarded_index: None,
+        }
+    }
+
+    /// Returns the version of the user's index that is guarded by a copy.
+    pub(super) fn guarded_index(&self) -> Option<&Stamp> {
+        self.guarded_index.as_ref()
+    }
+
+    pub(super) fn set_guarded_index(&mut self, stamp: Option<Stamp>) {
+        self.guarded_index = stamp;
+    }
+
+    /// Returns what git ignores, if nothing was written since it was last looked at: files, and
+    /// folders that are ignored as a whole. Each look is good for one answer.
+    pub fn take_ignored(&mut self) -> Option<Vec<Vec<u8>>> {
+        self.ignored.take()
+    }
+
+    /// Goes on from the index that a commit of regreen's own has left to the user: apart from that
+    /// commit, nothing in it is new.
+    pub fn follow_commit(&mut self, report: &CommitReport) {
+        if let Some(replaced) = &report.replaced_index {
+            self.index.follow_replacement(replaced);
         }
     }
 
@@ -139,11 +188,33 @@ impl Snapshots {
         now: SystemTime,
     ) -> Result<Snapshot, SnapshotError> {
         let reference = name.reference(side);
-        let (tree, warnings) = self.work_tree()?;
-        let oid = self.commit_tree(&tree, parent, &reference, now)?;
+        let written = self.work_tree()?;
+        let oid = self.commit_tree(&written.tree, parent, &reference, now)?;
+        self.keep(&reference, &oid)?;
+        let last = self.last.replace((oid.clone(), written.tree));
+        let is_next =
+            |tree: &Oid| last.is_some_and(|(oid, of)| parent == Some(&oid) && of == *tree);
+        let changed = written
+            .since
+            .and_then(|(tree, paths)| is_next(&tree).then_some(paths));
+        Ok(Snapshot {
+            oid,
+            warnings: written.warnings,
+            changed,
+        })
+    }
+
+    /// Makes a reference name the snapshot.
+    fn keep(&self, reference: &str, oid: &Oid) -> Result<(), GitError> {
+        let files = self.git.reference_files();
+        if self.git.loose_objects()?.is_some()
+            && let Some(files) = files
+            && files.set_own(reference, oid).is_ok()
+        {
+            return Ok(());
+        }
         let call = Invocation::writing("update-ref").config("core.logAllRefUpdates=false");
-        self.git.ask(call.args([&reference, oid.as_str()]))?;
-        Ok(Snapshot { oid, warnings })
+        self.git.ask(call.args([reference, oid.as_str()])).map(drop)
     }
 
     /// Returns the current work tree as a tree object, for comparison with snapshots. No
@@ -152,11 +223,12 @@ impl Snapshots {
     /// # Errors
     /// As [`Snapshots::take_before`].
     pub fn current_tree(&mut self) -> Result<Oid, SnapshotError> {
-        self.work_tree().map(|(tree, _)| tree)
+        self.work_tree().map(|written| written.tree)
     }
 
     /// Writes the work tree as a tree object that no reference keeps.
-    pub(super) fn work_tree(&mut self) -> Result<(Oid, Vec<SnapshotWarning>), SnapshotError> {
+    pub(super) fn work_tree(&mut self) -> Result<WrittenTree, SnapshotError> {
+        self.ignored = None;
         if !self.filters.are_off() {
             // The configuration may have changed since the last snapshot.
             self.filters = Filters::of_the_user(&self.git)?;
@@ -165,16 +237,21 @@ impl Snapshots {
             Err(SnapshotError::Git(error))
                 if is_filter_failure(&error) && !self.filters.are_off() =>
             {
-                self.index.forget();
+                self.forget_index();
                 self.filters = Filters::off(&self.git)?;
                 self.write_work_tree()
             }
             written => written,
         };
         if written.is_err() {
-            self.index.forget();
+            self.forget_index();
         }
         written
+    }
+
+    fn forget_index(&mut self) {
+        self.index.forget();
+        self.tree = None;
     }
 
     /// Returns the filters for an undo that a person asked for: those that git would use, because
@@ -197,20 +274,76 @@ impl Snapshots {
         }
     }
 
-    fn write_work_tree(&mut self) -> Result<(Oid, Vec<SnapshotWarning>), SnapshotError> {
-        let found = match self.index.follow_original()? {
-            Freshness::Kept => scan(self.index(), ScanMode::AsGit)?,
-            Freshness::Copied => self.start_over()?,
+    fn write_work_tree(&mut self) -> Result<WrittenTree, SnapshotError> {
+        let is_copied = self.index.follow_original()? == Freshness::Copied;
+        if is_copied {
+            self.tree = None;
+        }
+        let previous = self.tree.take();
+        let found = if is_copied {
+            self.start_over()?
+        } else {
+            let scanned = scan(self.index())?;
+            self.remember_ignored(&scanned);
+            scanned.differing
         };
         self.own.extend(new_files(&found));
         let listed = found.iter().map(|(path, found)| (path, *found));
         let plan = StagingPlan::new(self.git.root(), listed, self.limits.max_file);
+        if let Some(tree) = previous.clone().filter(|_| plan.is_empty()) {
+            self.tree = Some(tree.clone());
+            return Ok(WrittenTree {
+                tree: tree.clone(),
+                warnings: plan.warnings,
+                since: Some((tree, BTreeSet::new())),
+            });
+        }
+        let paths: BTreeSet<RelPath> = found.into_keys().collect();
+        let before = self.read_index()?.map(|index| index.entries_of(&paths));
         let warnings = stage_best_effort(self.index(), plan)?;
+        let after = self.read_index()?;
+        let tree = self.write_tree(after.as_ref())?;
+        self.tree = Some(tree.clone());
+        let entries = before.zip(after.map(|index| index.entries_of(&paths)));
+        let changed = entries.map(|(before, after)| {
+            let is_changed = |path: &RelPath| before.get(path) != after.get(path);
+            paths.into_iter().filter(is_changed).collect()
+        });
+        Ok(WrittenTree {
+            tree,
+            warnings,
+            since: previous.zip(changed),
+        })
+    }
+
+    /// Reads regreen's own index; `None` if git has to be asked what is in it.
+    fn read_index(&self) -> Result<Option<IndexFile>, SnapshotError> {
+        let path = self.index.path();
+        let hash = ObjectHash::of(self.git.null_oid());
+        Ok(IndexFile::read(path, hash).context("read", path)?)
+    }
+
+    fn write_tree(&self, index: Option<&IndexFile>) -> Result<Oid, GitError> {
+        if let (Some(index), Some(objects)) = (index, self.git.loose_objects()?)
+            && let Ok(Some(tree)) = write_trees(index, &objects)
+        {
+            return Ok(tree);
+        }
         // A partial clone is the user's choice: do not check for missing objects.
         let call = Invocation::writing("write-tree").arg("--missing-ok");
         let tree = self.index().ask(call)?;
-        let tree = parse_oid("write-tree", &tree)?;
-        Ok((tree, warnings))
+        parse_oid("write-tree", &tree)
+    }
+
+    /// Keeps what is ignored, with the folders at the top that hold nothing else.
+    fn remember_ignored(&mut self, scanned: &WorkTreeScan) {
+        self.ignored = scanned.ignored.as_ref().and_then(|ignored| {
+            let index = self.read_index().ok()??;
+            let mut ignored = ignored.clone();
+            let tops = ignored_folders(&ignored, scanned, &index);
+            ignored.extend(tops);
+            Some(ignored)
+        });
     }
 
     fn index(&self) -> OwnIndex<'_> {
@@ -222,9 +355,17 @@ impl Snapshots {
     }
 
     /// Lists what differs from a new copy of the user's index.
-    fn start_over(&mut self) -> Result<BTreeMap<RelPath, Difference>, GitError> {
-        refresh(self.index())?;
-        let mut found = scan(self.index(), ScanMode::IgnoringFlags)?;
+    fn start_over(&mut self) -> Result<BTreeMap<RelPath, Difference>, SnapshotError> {
+        let mut found = if let Some(index) = self.read_index()? {
+            let flagged = index.flagged();
+            let mut scanned = scan(self.index())?;
+            self.remember_ignored(&scanned);
+            scanned.differing.extend(flagged);
+            scanned.differing
+        } else {
+            refresh(self.index())?;
+            list(self.index(), Listing::ChangesAndFlagged, &[])?
+        };
         let root = self.git.root();
         let flags = Flags::of_existing(root, &found);
         unflag(self.index(), "--no-assume-unchanged", &flags.assumed)?;
@@ -245,6 +386,13 @@ impl Snapshots {
         now: SystemTime,
     ) -> Result<Oid, GitError> {
         let seconds = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        if let Some(objects) = self.git.loose_objects()? {
+            let body = commit_body(tree, parent, message, seconds);
+            let written = objects.write(ObjectKind::Commit, body.as_bytes());
+            if let Some(oid) = written.ok().and_then(|name| Oid::parse(&hex(&name))) {
+                return Ok(oid);
+            }
+        }
         let date = format!("@{seconds} +0000");
         let (name, email) = IDENTITY;
         let parents = parent.into_iter().flat_map(|oid| ["-p", oid.as_str()]);
@@ -288,6 +436,42 @@ impl<'f> Flags<'f> {
     fn paths(&self) -> impl Iterator<Item = RelPath> {
         self.assumed.iter().chain(&self.skipped).copied().cloned()
     }
+}
+
+/// Returns a snapshot as `git commit-tree` would write it.
+fn commit_body(tree: &Oid, parent: Option<&Oid>, message: &str, seconds: u64) -> String {
+    let parent = parent.map_or(String::new(), |oid| format!("parent {oid}\n"));
+    let (name, email) = IDENTITY;
+    let person = format!("{name} <{email}> {seconds} +0000");
+    format!("tree {tree}\n{parent}author {person}\ncommitter {person}\n\n{message}\n")
+}
+
+/// Returns the folders at the top in which everything is ignored, each with a slash.
+fn ignored_folders(
+    ignored: &[Vec<u8>],
+    scanned: &WorkTreeScan,
+    index: &IndexFile,
+) -> BTreeSet<Vec<u8>> {
+    let top = |path: &[u8]| {
+        let end = path.iter().position(|byte| *byte == b'/')?;
+        (end + 1 < path.len()).then_some(end)
+    };
+    let mut tops: BTreeSet<&[u8]> = ignored
+        .iter()
+        .filter_map(|path| path.get(..top(path)?))
+        .collect();
+    if tops.is_empty() {
+        return BTreeSet::new();
+    }
+    for path in scanned.differing.keys() {
+        let path = path.as_bytes();
+        if let Some(top) = top(path).and_then(|end| path.get(..end)) {
+            tops.remove(top);
+        }
+    }
+    let tracked = index.tracked_folders(&tops);
+    let whole = tops.difference(&tracked);
+    whole.map(|top| [*top, b"/"].concat()).collect()
 }
 
 fn exists(root: &Path, path: &RelPath) -> bool {

@@ -42,6 +42,13 @@ impl StagingPlan {
                 }
                 PathAction::Take(_) => plan.take.push(path.clone()),
                 PathAction::Drop => plan.drop.push(path.clone()),
+                PathAction::TakeRepository => {
+                    // In the place of a file, git would only remove that.
+                    if found == Difference::Changed {
+                        plan.drop.push(path.clone());
+                    }
+                    plan.take.push(path.clone());
+                }
                 PathAction::Unreadable => plan.warn(path, OmissionReason::Unreadable),
                 PathAction::Leave => {}
             }
@@ -65,6 +72,7 @@ impl StagingPlan {
 enum PathAction {
     /// With its length.
     Take(u64),
+    TakeRepository,
     Drop,
     Unreadable,
     Leave,
@@ -90,7 +98,7 @@ impl PathAction {
     fn of_present(place: &Path, metadata: &Metadata) -> Self {
         if metadata.is_dir() {
             return match fs::symlink_metadata(place.join(".git")) {
-                Ok(_) => Self::Take(0),
+                Ok(_) => Self::TakeRepository,
                 Err(_) => Self::Drop,
             };
         }

@@ -15,7 +15,7 @@ use super::repository::Oid;
 use super::repository::{Git, records};
 use super::restore::{FileStamps, Restorer};
 use super::runner::GitError;
-use super::snapshots::{SnapshotError, Snapshots, StoredSnapshot};
+use super::snapshots::{SnapshotError, Snapshots, StoredSnapshot, WrittenTree};
 use super::staging::set_entries;
 use super::undo_plan::{
     ConflictReason, CurrentState, PathHistory, TaskChange, UndoAction, UndoConflict, decide,
@@ -125,7 +125,7 @@ impl Snapshots {
         &mut self,
         paths: impl Iterator<Item = &'a RelPath>,
     ) -> Result<BTreeMap<RelPath, CurrentState>, UndoError> {
-        let (tree, warnings) = self.work_tree()?;
+        let WrittenTree { tree, warnings, .. } = self.work_tree()?;
         let entries = self.git().entries(&tree)?;
         let unknown: BTreeSet<&RelPath> = warnings.iter().map(|warning| &warning.path).collect();
         let now = paths.map(|path| {

@@ -9,6 +9,7 @@
 
 mod changes;
 mod commits;
+mod generated_trees;
 mod hashes;
 mod hooks;
 mod hostile;

@@ -68,10 +68,15 @@ impl Repo {
     }
 
     pub(crate) fn unborn_in(name: &str) -> Self {
+        Self::unborn_as(name, &[])
+    }
+
+    /// Creates a repository of another format.
+    pub(crate) fn unborn_as(name: &str, format: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join(name);
         fs::create_dir_all(root.join(".regreen")).unwrap();
-        run_git(&root, &["init", "-q", "-b", "main"]);
+        run_git(&root, &[&["init", "-q", "-b", "main"], format].concat());
         let repo = Self { folder, root };
         repo.git(&["config", "user.name", "Ann"]);
         repo.git(&["config", "user.email", "ann@example.org"]);
@@ -258,6 +263,10 @@ pub(crate) fn check_attempt(repo: &Repo, expected: &[&str], act: impl FnOnce(&Re
 /// Returns the changes as `A path` lines.
 pub(crate) fn changes(git: &Git, before: &Snapshot, after: &Snapshot) -> Vec<String> {
     let changes = git.changed_files(&before.oid, &after.oid).unwrap();
+    if let Some(known) = &after.changed {
+        let compared = changes.iter().map(|change| change.path.clone());
+        assert_eq!(*known, compared.collect());
+    }
     let letter = |kind| match kind {
         ChangeKind::Added => 'A',
         ChangeKind::Modified => 'M',

@@ -321,7 +321,7 @@ fn a_repeated_task_can_be_undone_again() {
 #[test]
 fn an_index_of_an_earlier_guard_is_not_kept_for_a_repository_without_one() {
     let repo = Repo::with(&["f"]);
-    let snapshots = repo.snapshots();
+    let mut snapshots = repo.snapshots();
     snapshots.guard_head().unwrap();
     let copy = repo.scratch().join("guarded-index");
     assert!(copy.exists());

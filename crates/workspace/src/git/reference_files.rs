@@ -1,0 +1,157 @@
+//! Reads and writes references as files, where a repository stores them so.
+//!
+//! Every function returns `None` where git has to be asked: another format (reftable), a symbolic
+//! reference below `refs/`, a HEAD that is not a plain file.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::files::{MAX_FILE, read_file};
+
+use super::repository::Oid;
+
+/// Where a repository keeps its references.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReferenceFiles<'a> {
+    /// The git directory of the work tree, with HEAD.
+    dir: &'a Path,
+    /// The git directory that all work trees share, with everything below `refs/`.
+    common: &'a Path,
+}
+
+/// What HEAD says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum HeadFile {
+    Branch(String),
+    Detached(Oid),
+}
+
+impl<'a> ReferenceFiles<'a> {
+    /// Returns `None` if the repository stores its references in another way. A repository can be
+    /// converted at any time, so this is found out anew each time.
+    pub(super) fn of(dir: &'a Path, common: &'a Path) -> Option<Self> {
+        let is_reftable = common.join("reftable").symlink_metadata().is_ok();
+        (!is_reftable).then_some(Self { dir, common })
+    }
+
+    pub(super) fn head(self) -> Option<HeadFile> {
+        let path = self.dir.join("HEAD");
+        // Very old repositories have a link here.
+        if !path.symlink_metadata().ok()?.is_file() {
+            return None;
+        }
+        let text = read_line(&path)?;
+        match text.strip_prefix("ref:") {
+            Some(branch) => {
+                let branch = branch.trim_start();
+                branch
+                    .starts_with("refs/heads/")
+                    .then(|| HeadFile::Branch(branch.to_owned()))
+            }
+            None => Oid::parse(&text).map(HeadFile::Detached),
+        }
+    }
+
+    /// Returns the object that a full reference names.
+    pub(super) fn value(self, reference: &str) -> Option<Oid> {
+        if !reference.starts_with("refs/heads/") || reference.contains("..") {
+            return None;
+        }
+        let path = self.common.join(reference);
+        match path.symlink_metadata() {
+            Ok(found) if found.is_file() => Oid::parse(&read_line(&path)?),
+            Ok(_) => None,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.packed(reference),
+            Err(_) => None,
+        }
+    }
+
+    fn packed(self, reference: &str) -> Option<Oid> {
+        let bytes = read_file(&self.common.join("packed-refs"), MAX_FILE).ok()?;
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let mut values = lines.filter_map(|line| {
+            let value = line
+                .strip_suffix(reference.as_bytes())?
+                .strip_suffix(b" ")?;
+            Oid::parse(std::str::from_utf8(value).ok()?)
+        });
+        values.next()
+    }
+
+    /// Sets one of regreen's own references, which nothing else writes.
+    pub(super) fn set_own(self, reference: &str, value: &Oid) -> io::Result<()> {
+        let path = self.common.join(reference);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let lock = lock_of(&path);
+        let _left_by_a_killed_process = fs::remove_file(&lock);
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&lock)?;
+        file.write_all(format!("{value}\n").as_bytes())?;
+        fs::rename(&lock, &path)
+    }
+}
+
+fn lock_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
+}
+
+fn read_line(path: &Path) -> Option<String> {
+    let text = String::from_utf8(read_file(path, MAX_FILE).ok()?).ok()?;
+    Some(text.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "1111111111111111111111111111111111111111";
+    const TWO: &str = "2222222222222222222222222222222222222222";
+
+    #[test]
+    fn a_file_takes_precedence_over_packed_references() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        fs::write(path.join("HEAD"), "ref: refs/heads/a/b\n").unwrap();
+        let packed = format!(
+            "# pack-refs with: peeled\n{TWO} refs/heads/x/a/b\n{ONE} refs/heads/a/b\n^{TWO}\n"
+        );
+        fs::write(path.join("packed-refs"), packed).unwrap();
+        let references = ReferenceFiles::of(path, path).unwrap();
+        let branch = "refs/heads/a/b";
+        assert_eq!(references.head(), Some(HeadFile::Branch(branch.to_owned())));
+        assert_eq!(references.value(branch), Oid::parse(ONE));
+        fs::create_dir_all(path.join("refs/heads/a")).unwrap();
+        fs::write(path.join(branch), format!("{TWO}\n")).unwrap();
+        assert_eq!(references.value(branch), Oid::parse(TWO));
+    }
+
+    #[test]
+    fn everything_unusual_is_left_to_git() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let references = ReferenceFiles::of(path, path).unwrap();
+        for text in ["ref: refs/remotes/x/y\n", "hello\n", "ref: x\n"] {
+            fs::write(path.join("HEAD"), text).unwrap();
+            assert_eq!(references.head(), None, "{text}");
+        }
+        fs::create_dir_all(path.join("refs/heads")).unwrap();
+        fs::write(path.join("refs/heads/a"), "ref: refs/heads/b\n").unwrap();
+        for name in [
+            "refs/heads/a",
+            "refs/heads/none",
+            "refs/heads/../../HEAD",
+            "HEAD",
+        ] {
+            assert_eq!(references.value(name), None, "{name}");
+        }
+        fs::create_dir(path.join("reftable")).unwrap();
+        assert!(ReferenceFiles::of(path, path).is_none());
+    }
+}
