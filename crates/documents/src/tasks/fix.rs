@@ -169,8 +169,8 @@ impl TaskFile {
                 .and_then(|row| self.title_among_namesakes(row));
             map.get(id).map_or(0, |record| record.forgiven(title))
         };
-        let of_namesakes = self.namesakes(root).map(|row| self.all_fixes(row).count());
-        let noted = total(&|id| recorded(id, map)).saturating_sub(count(of_namesakes.sum()));
+        let noted = total(&|id| recorded(id, map));
+        let noted = noted.saturating_sub(self.noted_for_namesakes(root, map));
         let all = larger(self.all_fixes(root).count(), noted);
         Some(FixBudget {
             depth: self.row(row)?.depth,
@@ -190,12 +190,25 @@ impl TaskFile {
     pub fn fixes_made(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> u32 {
         let id = self.row(row).and_then(|row| row.id.as_ref());
         let recorded = id.map_or(0, |id| recorded(id.as_str(), map));
-        let of_namesakes = self.namesakes(row).map(|row| self.fixes(row).count());
-        let noted = recorded.saturating_sub(count(of_namesakes.sum()));
+        let noted = recorded.saturating_sub(self.noted_for_namesakes(row, map));
         larger(self.fixes(row).count(), noted)
     }
 
-    /// Other rows of the same id: the map notes their fixes together.
+    /// Returns how many fixes of other rows with the same id the map notes together with those of
+    /// this one. Fixes that people wrote and the map doesn't note take nothing away from it.
+    fn noted_for_namesakes(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> u32 {
+        let record = self.id(row).and_then(|id| map.get(id.as_str()));
+        let is_noted = |fix: &RowId| {
+            let noted = record.zip(self.id(*fix));
+            noted.is_some_and(|(record, fix)| {
+                record.fix_task_ids.iter().any(|id| id == fix.as_str())
+            })
+        };
+        let fixes = self.namesakes(row).flat_map(|other| self.fixes(other));
+        count(fixes.filter(is_noted).count())
+    }
+
+    /// Returns the other rows with the same id.
     fn namesakes(&self, row: RowId) -> impl Iterator<Item = RowId> {
         let id = self.row(row).and_then(|row| row.id.as_ref());
         let others = id.into_iter().flat_map(|id| self.rows_with_id(id));
@@ -209,10 +222,13 @@ impl TaskFile {
     }
 
     /// Returns the ids that fixes of an original may be noted under: those that the map leads
-    /// to, and those in the file.
+    /// to, and those in the file. Fixes of another original with the same id have their own.
     fn family<'a>(&'a self, root: RowId, mut ids: BTreeSet<&'a str>) -> BTreeSet<&'a str> {
-        let fixes = self.all_fixes(root).filter_map(|fix| self.row(fix));
-        ids.extend(fixes.filter_map(|row| row.id.as_ref().map(TaskId::as_str)));
+        let id = |fix: RowId| self.id(fix).map(TaskId::as_str);
+        let of_others = self.namesakes(root).flat_map(|other| self.all_fixes(other));
+        let of_others: BTreeSet<&str> = of_others.filter_map(id).collect();
+        ids.retain(|id| !of_others.contains(id));
+        ids.extend(self.all_fixes(root).filter_map(id));
         ids
     }
 
@@ -296,6 +312,28 @@ mod tests {
         let row = file.rows().next().unwrap();
         let next = file.next_fix_id(row, &BTreeMap::new()).unwrap();
         assert_eq!(next.as_str(), "1.1.2");
+    }
+
+    #[test]
+    fn fixes_of_another_task_with_the_same_id_refund_nothing() {
+        let record = |ids: &[&str], forgiven| FixRecord {
+            attempts: count(ids.len()),
+            fix_task_ids: ids.iter().map(|id| (*id).to_owned()).collect(),
+            forgiven,
+            ..FixRecord::default()
+        };
+        // A person deleted 1.1.2, the second fix of a, wrote 1.1.9 for b, and forgave b's fix 1.1.3.
+        let file = TaskFile::read(
+            "- [ ] 1.1 a\n- [x] 1.1.1 [FIX 1.1] x\n- [ ] 1.1 b\n- [x] 1.1.3 [FIX 1.1] x\n\
+             - [x] 1.1.3.1 [FIX 1.1.3] x\n- [x] 1.1.9 [FIX 1.1] x\n",
+        );
+        let map = BTreeMap::from([
+            ("1.1".to_owned(), record(&["1.1.1", "1.1.2", "1.1.3"], 0)),
+            ("1.1.3".to_owned(), record(&["1.1.3.1"], 1)),
+        ]);
+        let a = file.rows().next().unwrap();
+        let budget = file.fix_budget(a, &map).unwrap();
+        assert_eq!((budget.fixes, budget.root_fixes), (2, 2));
     }
 
     #[test]
