@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use regreen_model::{Failure, FailureRecord, PlainLine, TaskFailure};
 use thiserror::Error;
 
-use self::sections::{found, suggested, suggestions, surroundings};
+use self::sections::{failed, found, suggestions, surroundings};
 use crate::prompts::template::Template;
 use crate::quoting::{fenced, untrusted};
 use crate::{ProjectContext, PromptFile, PromptReason, RootContext, TaskBrief, TemplateError};
@@ -89,7 +89,7 @@ impl Prompts {
                     ("attempt", brief.attempt.to_string()),
                     ("max_attempts", brief.max_attempts.to_string()),
                 ];
-                let error = first_line(&failure.error);
+                let error = &reported(first_line(&failure.error), failure);
                 let looked_up = self.enriched_values(error, failure, project);
                 (
                     PromptFile::Enriched,
@@ -98,8 +98,8 @@ impl Prompts {
             }
             PromptReason::NoOp => (PromptFile::NoOp, vec![id]),
             PromptReason::Split(failure) => {
-                let error = failure.map_or("", |failure| first_line(&failure.error));
-                let known = self.split_values(error, *failure);
+                let error = failure.map(|failure| reported(first_line(&failure.error), failure));
+                let known = self.split_values(&error.unwrap_or_default(), *failure);
                 (PromptFile::Split, [id].into_iter().chain(known).collect())
             }
         };
@@ -168,7 +168,11 @@ impl Prompts {
             ("root_id", root.id.to_string()),
             ("root_title", title(root.title)),
             ("root_block", fenced(root.block, "markdown")),
-            ("suggestions", suggested(brief.suggestions)),
+            ("failure", brief.repairs.map(failed).unwrap_or_default()),
+            (
+                "suggestions",
+                brief.repairs.map(suggestions).unwrap_or_default(),
+            ),
         ];
         self.fill(PromptFile::Fix, &values)
     }
@@ -188,7 +192,9 @@ impl Prompts {
             "" => TaskFailure::NO_ATTEMPTED_FIX,
             fix => fix,
         };
-        let details = format!("{since}{rest}");
+        let words = failure.unquoted_words();
+        let words = words.map(|words| format!("\n\nThe agent said last:\n{words}"));
+        let details = format!("{since}{rest}{}", words.unwrap_or_default());
         vec![
             ("task_id", brief.id.to_string()),
             (
@@ -199,7 +205,10 @@ impl Prompts {
             ("max_attempts", brief.max_attempts.to_string()),
             ("error", untrusted(error, ERROR_BUDGET)),
             ("attempted_fix", untrusted(attempted_fix, ERROR_BUDGET)),
-            ("details", untrusted(&details, DETAILS_BUDGET)),
+            (
+                "details",
+                untrusted(details.trim_start_matches('\n'), DETAILS_BUDGET),
+            ),
             ("completed", self.completed(failure.diagnosis.as_deref())),
             ("suggestions", suggestions(failure)),
         ]
@@ -246,6 +255,14 @@ impl Prompts {
         template
             .map(|template| template.fill(values))
             .unwrap_or_default()
+    }
+}
+
+/// Returns an error with what the agent said last, unless that is the error.
+fn reported(error: &str, failure: &FailureRecord) -> String {
+    match failure.unquoted_words() {
+        Some(words) => format!("{error}\n\n{words}"),
+        None => error.to_owned(),
     }
 }
 

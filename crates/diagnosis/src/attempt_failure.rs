@@ -6,15 +6,19 @@ use std::time::Duration;
 use regreen_model::{
     AgentQuestion, ApiTrouble, AttemptClass, AttemptReport, Confidence, ERROR_CHARS, Ending,
     Evidence, Failure, FailureCategory, FailureKind, FailureRecord, Output, OutputKind, PlainLine,
-    ResetTime, RetryMode, Source, Transcript, TroubleClass, VerifyResult, named_span,
+    ResetTime, RetryMode, Source, TaskFailure, Transcript, TroubleClass, VerifyResult, named_span,
 };
 
+use crate::agent_crash::crash;
 use crate::cause_origin::{CauseOrigin, EXIT_CODE, EXIT_UNFINISHED, QUESTION, QUESTION_TOOL};
+use crate::last_words::{asking_sentence, last_words};
 use crate::question::question;
 use crate::rank;
-use crate::rank::diagnosis::fingerprint;
+use crate::rank::fingerprint;
 use crate::rank::message::claims_success;
+use crate::report::child_failure::TIME_PHRASE;
 use crate::suggestions::suggestions_for;
+use crate::text::one_line;
 
 /// Below this, an agent's words explain less than the output.
 const CONVINCING: Confidence = Confidence::percent(50);
@@ -26,9 +30,24 @@ const NOT_PERMITTED: [&str; 2] = [
 /// Needed to wait for the agent's service, or to stop the run because of it.
 const CERTAIN: Confidence = Confidence::percent(80);
 
-/// Explains why an attempt at a task failed; `None` if the attempt says that it did not.
+/// Adds to the report of an attempt at a task why it failed, unless the attempt says that it did
+/// not.
 #[must_use]
-pub fn task_failure(
+pub fn diagnosed(
+    mut report: AttemptReport,
+    transcript: &Transcript,
+    files_changed: Vec<String>,
+) -> AttemptReport {
+    let found = task_failure(&report, transcript, files_changed);
+    if let Some(error) = found.as_ref().and_then(|found| error_of(&report, found)) {
+        report.failure.error = error;
+    }
+    report.failure.diagnosis = found.map(Box::new);
+    report
+}
+
+/// Explains why an attempt at a task failed; `None` if the attempt says that it did not.
+fn task_failure(
     report: &AttemptReport,
     transcript: &Transcript,
     files_changed: Vec<String>,
@@ -41,12 +60,179 @@ pub fn task_failure(
         ..evidence_of_attempt(report, transcript)
     };
     let explained = explain(&evidence, transcript, true);
-    let failure = asked(report, transcript, explained.as_ref()).or(explained)?;
+    let asked = asked(report, transcript, explained.as_ref());
+    let failure = cause(report, transcript, asked.or(explained))?;
     Some(Failure {
         // What really changed counts, not what the agent claims.
         files_modified: files_changed,
         ..failure
     })
+}
+
+/// Chooses the cause of an attempt's failure: what the agent asks for or reports comes before a
+/// crash of it, and that before all other explanations.
+fn cause(
+    report: &AttemptReport,
+    transcript: &Transcript,
+    told: Option<Failure>,
+) -> Option<Failure> {
+    let failure = match crash(report, transcript) {
+        Some(crash) if !told.as_ref().is_some_and(is_for_a_person) => Some(crash),
+        _ => told,
+    }?;
+    Some(at_time_limit(
+        quoting_question(failure, transcript),
+        report,
+        transcript,
+    ))
+}
+
+/// Returns whether a cause found in an attempt explains its failure better than a red Verify,
+/// which only shows the consequence: the agent asks, refuses or lacks a login, or it crashed.
+#[must_use]
+pub fn outranks_verify(failure: &Failure) -> bool {
+    is_for_a_person(failure) || CauseOrigin::of(failure) == CauseOrigin::AgentCrash
+}
+
+/// Returns whether the agent says that a person has to decide, to inform it or to log in.
+fn is_for_a_person(failure: &Failure) -> bool {
+    let needs_login = matches!(
+        failure.kind,
+        FailureKind::AuthFailed
+            | FailureKind::MissingCredentialsInfo
+            | FailureKind::NoCredit
+            | FailureKind::PermissionPrompt
+    );
+    let needs_decision = matches!(
+        failure.category,
+        FailureCategory::MissingContext | FailureCategory::InvalidTask
+    );
+    (needs_login || needs_decision) && failure.confidence >= CONVINCING
+}
+
+/// Quotes the sentence with which an agent asks, not the line around it.
+fn quoting_question(failure: Failure, transcript: &Transcript) -> Failure {
+    let asks = failure.category == FailureCategory::MissingContext
+        && CauseOrigin::of(&failure) == CauseOrigin::AgentMessage
+        && failure.rule != QUESTION_TOOL;
+    let words = transcript.own_words.as_str();
+    let Some(question) = asks.then(|| asking_sentence(words)).flatten() else {
+        return failure;
+    };
+    let line = words.lines().position(|line| line.contains(&question));
+    Failure {
+        line: line.map(|line| line + 1).or(failure.line),
+        fingerprint: fingerprint(failure.kind, &question),
+        message: question.clone(),
+        blocked_on: Some(question),
+        ..failure
+    }
+}
+
+/// What ended an attempt at its time limit is the limit; what it did last is only evidence.
+fn at_time_limit(failure: Failure, report: &AttemptReport, transcript: &Transcript) -> Failure {
+    if !report.ending.timed_out || CauseOrigin::of(&failure) != CauseOrigin::TimeLimit {
+        return failure;
+    }
+    let mut failure = blocked_by_time(failure);
+    if let Some(activity) = last_activity(transcript) {
+        let advice = format!("Find out why this took so long: {activity}");
+        failure.suggested_actions.push(advice);
+    }
+    failure
+}
+
+/// Explains why a check failed. Of one that says little, `finding` tells what it found.
+#[must_use]
+pub fn check_failure(
+    evidence: &Evidence,
+    exit_code: i32,
+    finding: Option<&str>,
+    is_silent: bool,
+) -> Option<Failure> {
+    let found = rank(evidence)?;
+    match CauseOrigin::of(&found) {
+        CauseOrigin::TimeLimit if evidence.ending.timed_out => Some(blocked_by_time(found)),
+        CauseOrigin::Exit if is_silent => {
+            let command = evidence.command.as_deref().unwrap_or_default();
+            let first = command.lines().next().unwrap_or_default();
+            let how = format!("`{first}` exited with {exit_code}");
+            let blocker = match finding {
+                Some(finding) => format!("{how}: {finding}"),
+                None => how,
+            };
+            Some(Failure {
+                fingerprint: fingerprint(found.kind, &blocker),
+                message: blocker.clone(),
+                blocked_on: Some(blocker),
+                line: None,
+                ..found
+            })
+        }
+        _ => Some(found),
+    }
+}
+
+/// Explains a check that failed although the agent claimed success, if nothing but its exit code
+/// tells why: the claim was false.
+#[must_use]
+pub fn refuted_claim(check: Failure) -> Failure {
+    if check.rule != EXIT_CODE {
+        return check;
+    }
+    let kind = FailureKind::FalseSuccessClaim;
+    let blocker = check.blocked_on.as_deref().unwrap_or_default();
+    Failure {
+        category: kind.category(),
+        kind,
+        retryable: kind.retryable(),
+        retry_mode: kind.retry_mode(),
+        suggested_actions: suggestions_for(kind, None),
+        confidence: Confidence::percent(70),
+        fingerprint: fingerprint(kind, blocker),
+        ..check
+    }
+}
+
+/// Names the time limit as the blocker.
+fn blocked_by_time(failure: Failure) -> Failure {
+    Failure {
+        blocked_on: Some(TIME_PHRASE.to_owned()),
+        line: None,
+        fingerprint: fingerprint(failure.kind, TIME_PHRASE),
+        ..failure
+    }
+}
+
+/// Returns in one line what an agent was doing when it was ended.
+fn last_activity(transcript: &Transcript) -> Option<String> {
+    let printed = || {
+        let output = transcript.output.as_ref()?;
+        let last = output.end().lines().map(str::trim);
+        last.rev().find(|line| !line.is_empty()).map(one_line)
+    };
+    let activity = transcript.last_activity.clone();
+    activity.or_else(printed).filter(|line| !line.is_empty())
+}
+
+/// Returns how a cause is told where the agent's own report does not tell it.
+fn error_of(report: &AttemptReport, failure: &Failure) -> Option<String> {
+    let is_told = report.reports_failure
+        || report.ending.timed_out
+        || report.modification.is_some()
+        || report.class != AttemptClass::Ordinary
+        || failure.rule == QUESTION_TOOL;
+    let blocker = failure.blocked_on.as_deref().filter(|_| !is_told)?;
+    let exit = report.ending.exit_code;
+    match CauseOrigin::of(failure) {
+        CauseOrigin::AgentCrash => Some(match exit.filter(|_| report.ending.signal.is_none()) {
+            Some(code) => format!("The agent crashed (exit code {code}): {blocker}"),
+            None => format!("The agent crashed: {blocker}"),
+        }),
+        _ if report.unfinished => None,
+        _ if is_for_a_person(failure) => Some(format!("{}: {blocker}", TaskFailure::NO_BLOCK)),
+        _ => None,
+    }
 }
 
 /// The known facts about an attempt at a delegated prompt.
@@ -75,7 +261,8 @@ impl DelegatedAttempt<'_> {
                 // How a delegation ends decides: one that succeeded may end with an offer.
                 let asked = asked(self.report, self.transcript, explained.as_ref());
                 let asked = asked.filter(|_| self.has_failed() || explained.is_some());
-                asked.or(explained).or_else(|| self.unexplained())?
+                let found = cause(self.report, self.transcript, asked.or(explained));
+                found.or_else(|| self.unexplained())?
             }
         };
         if failure.completed_steps.is_empty() {
@@ -89,6 +276,7 @@ impl DelegatedAttempt<'_> {
         Some(FailureRecord {
             error: self.error(&failure),
             attempted_fix: String::new(),
+            last_words: last_words(self.transcript, None),
             diagnosis: Some(Box::new(failure)),
         })
     }
@@ -279,11 +467,13 @@ fn blame_check(failure: &mut Failure, check: &FailureRecord, evidence: &Evidence
     let command = &evidence.command;
     let first_line = check.error.lines().next().unwrap_or_default();
     failure.message = first_line.replace('`', "");
+    if failure.rule == EXIT_CODE {
+        let said = check.diagnosis.as_ref();
+        failure.blocked_on = said.and_then(|found| found.blocked_on.clone());
+        *failure = refuted_claim(failure.clone());
+    }
     if failure.blocked_on.is_none() {
         failure.blocked_on.clone_from(command);
-    }
-    if failure.rule == EXIT_CODE {
-        failure.suggested_actions = vec!["Run the check and fix what it reports".to_owned()];
     }
     if let Some(limit_ms) = evidence.ending.limit_ms {
         failure.kind = FailureKind::VerifierBroken;
@@ -500,6 +690,109 @@ mod tests {
         assert_eq!(agent_trouble(&transcript(busy, busy), success), None);
         let refused = "curl: (7) Failed to connect to localhost port 80: Connection refused\n";
         assert_eq!(agent_trouble(&transcript(refused, refused), EXIT_1), None);
+    }
+
+    fn diagnosed_words(words: &str, exit_code: i32) -> AttemptReport {
+        let report = AttemptReport {
+            ending: Ending {
+                exit_code: Some(exit_code),
+                ..Ending::default()
+            },
+            ..AttemptReport::default()
+        };
+        diagnosed(report, &transcript(words, words), Vec::new())
+    }
+
+    #[test]
+    fn a_question_is_quoted_and_outranks_verify() {
+        let report = diagnosed_words(
+            "I read the spec. It isn't stated which database to use. Should the table live in Postgres or in MySQL? Let me know how to proceed.",
+            0,
+        );
+        let found = report.failure.diagnosis.unwrap();
+        assert_eq!(found.category, FailureCategory::MissingContext);
+        let question = "Should the table live in Postgres or in MySQL?";
+        assert_eq!(found.blocked_on.as_deref(), Some(question));
+        assert_eq!(
+            report.failure.error,
+            format!("Task did not complete: {question}")
+        );
+        assert!(outranks_verify(&found));
+    }
+
+    const CRASHED: &str = "Traceback (most recent call last):\n  File \"/opt/agent/run.py\", line 9, in <module>\n    key = config[\"model\"]\nKeyError: 'model'\n";
+
+    #[test]
+    fn a_crash_of_the_agent_is_not_the_projects_failure() {
+        let report = AttemptReport {
+            ending: EXIT_1,
+            ..AttemptReport::default()
+        };
+        let report = diagnosed(report, &transcript("start", CRASHED), Vec::new());
+        assert_eq!(
+            report.failure.error,
+            "The agent crashed (exit code 1): KeyError: 'model'"
+        );
+        let found = report.failure.diagnosis.unwrap();
+        assert_eq!(CauseOrigin::of(&found), CauseOrigin::AgentCrash);
+        assert_eq!(found.retry_mode, RetryMode::AsIs);
+        assert_eq!(found.repair, None);
+        assert!(outranks_verify(&found));
+    }
+
+    #[test]
+    fn a_question_comes_before_a_crash() {
+        let report = AttemptReport {
+            ending: EXIT_1,
+            ..AttemptReport::default()
+        };
+        let asked = "Which of the two schemas should I migrate, `a.sql` or `b.sql`?";
+        let report = diagnosed(report, &transcript(asked, CRASHED), Vec::new());
+        assert_eq!(
+            report.failure.diagnosis.unwrap().blocked_on.as_deref(),
+            Some(asked)
+        );
+    }
+
+    #[test]
+    fn a_crash_by_a_signal_names_it() {
+        let report = AttemptReport {
+            ending: Ending {
+                signal: Some(11),
+                ..Ending::default()
+            },
+            ..AttemptReport::default()
+        };
+        let report = diagnosed(report, &transcript("start", "start\n"), Vec::new());
+        assert_eq!(
+            report.failure.error,
+            "The agent crashed: the agent was killed by SIGSEGV"
+        );
+    }
+
+    #[test]
+    fn the_blocker_of_a_time_limit_is_the_limit() {
+        let report = AttemptReport {
+            ending: Ending {
+                timed_out: true,
+                limit_ms: Some(2000),
+                ..Ending::default()
+            },
+            progressed: true,
+            ..AttemptReport::default()
+        };
+        let report = diagnosed(
+            report,
+            &transcript("", "Running test suite...\n"),
+            Vec::new(),
+        );
+        let found = report.failure.diagnosis.unwrap();
+        assert_eq!(found.blocked_on.as_deref(), Some("Time limit insufficient"));
+        assert_eq!(found.line, None);
+        assert_eq!(
+            found.suggested_actions.last().unwrap(),
+            "Find out why this took so long: Running test suite..."
+        );
     }
 
     #[test]

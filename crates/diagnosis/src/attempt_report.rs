@@ -7,6 +7,9 @@ use regreen_model::{
     Timestamp, Transcript, TroubleClass,
 };
 
+use crate::failure_block::reports_failure;
+use crate::last_words::last_words;
+use crate::rank::signal_name;
 use crate::retraction::retraction;
 use crate::{contradiction, has_failure_block, modification_request, parse_failure, signal};
 
@@ -61,7 +64,9 @@ impl ObservedAttempt {
     #[must_use]
     pub fn task_report(&self, task: &TaskId, is_verify: bool) -> AttemptReport {
         let message = self.transcript.final_message.as_str();
-        let block = parse_failure(message, task);
+        let own_words = self.transcript.own_words.as_str();
+        let in_own_words = reports_failure(own_words, task);
+        let block = parse_failure(if in_own_words { own_words } else { message }, task);
         let (request, bad_request) = match modification_request(message) {
             Some(Ok(request)) => (Some(request), None),
             Some(Err(why)) => (
@@ -73,8 +78,10 @@ impl ObservedAttempt {
             None => (None, None),
         };
         let says = &self.transcript;
-        let signalled = says.message_says(|said| signal(said, task, is_verify).is_some());
-        let reports_failure = says.message_says(|said| has_failure_block(said, task));
+        let reports_failure =
+            in_own_words || says.message_says(|said| has_failure_block(said, task));
+        let signalled =
+            !reports_failure && says.message_says(|said| signal(said, task, is_verify).is_some());
         let asked_for_rows = request.is_some() || bad_request.is_some();
         let class = self.class();
         let unfinished = self.transcript.finished.is_none();
@@ -91,6 +98,7 @@ impl ObservedAttempt {
                     _ => block.error,
                 },
                 attempted_fix: block.attempted_fix,
+                last_words: last_words(&self.transcript, Some(task)),
                 diagnosis: None,
             },
             signalled: signalled && !unfinished && !is_bad_end,
@@ -207,7 +215,7 @@ impl ObservedAttempt {
         }
         let how = match (self.ending.exit_code, self.ending.signal) {
             (Some(code), _) => format!("exit code {code}"),
-            (None, Some(signal)) => format!("signal {signal}"),
+            (None, Some(signal)) => format!("killed by {}", signal_name(signal)),
             (None, None) => "unknown".to_owned(),
         };
         format!("The agent exited before it had finished ({how})")
@@ -318,6 +326,18 @@ mod tests {
             prop_assert!(!report.failure.error.is_empty());
             prop_assert!(attempt.delegation_report().unfinished);
         }
+    }
+
+    #[test]
+    fn a_failure_block_in_a_fence_beats_the_signal() {
+        let message =
+            "I tried.\n```\nTask 1.1: x FAILED\n- Error: no space left\n```\nTASK_COMPLETE";
+        let mut attempt = exited(0, message, true);
+        attempt.transcript.own_words = message.to_owned();
+        let report = report(&attempt);
+        assert!(report.reports_failure && !report.signalled);
+        assert_eq!(report.failure.error, "no space left");
+        assert_eq!(report.failure.last_words, "I tried.");
     }
 
     #[test]

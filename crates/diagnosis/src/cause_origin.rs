@@ -21,6 +21,8 @@ pub(crate) const MESSAGE_TONE: &str = "agent_messages/tone";
 pub(crate) const QUESTION_TOOL: &str = "agent_messages/question-tool";
 /// The origin for an agent whose message ends with a question.
 pub(crate) const QUESTION: &str = "agent_messages/question";
+/// The end of the agent's own program by a defect of it.
+pub(crate) const AGENT_CRASH: &str = "agent/crash";
 
 /// Where the cause of a failure was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub enum CauseOrigin {
     AgentMessage,
     /// Words of the service or the program behind an agent.
     AgentService,
+    /// A crash of the agent's own program.
+    AgentCrash,
     /// A time limit, ours or that of a runner.
     TimeLimit,
     /// The exit code or the signal, for lack of a line.
@@ -48,6 +52,7 @@ impl CauseOrigin {
             FAILURE_BLOCK | OPEN_STEPS | MESSAGE_TONE | QUESTION_TOOL | QUESTION => {
                 Self::AgentMessage
             }
+            AGENT_CRASH => Self::AgentCrash,
             name => RuleBook::ours()
                 .rule(name)
                 .map(|rule| rule.origin)

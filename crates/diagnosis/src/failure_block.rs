@@ -7,16 +7,19 @@
 //! - Status: Blocked, needs manual intervention
 //! ```
 //!
-//! Agents vary it: bold labels, other bullets, longer texts below a label. A block that is
-//! quoted or fenced belongs to someone else.
+//! Agents vary it: bold labels, other bullets, longer texts below a label, a code fence around it.
+//! A block that is quoted belongs to someone else, and one that only repeats the form from the
+//! prompt reports nothing.
 
 use anstream::adapter::strip_str;
 use regreen_model::{TaskFailure, TaskId};
 
-use crate::prose::own_lines;
+use crate::prose::{fences, is_quote};
 
 /// Longer fields are truncated: the important part of an error comes earlier.
 const MAX_FIELD: usize = 16 * 1024;
+/// How many heads are tried, from the last: no message reports more failures of one task.
+const MAX_HEADS: usize = 32;
 
 /// Parses what the output says about the failed task `id`; the last of several blocks counts.
 #[must_use]
@@ -42,17 +45,36 @@ pub fn parse_failure(output: &str, id: &TaskId) -> TaskFailure {
     }
 }
 
-/// Returns whether the output has such a block for the task.
+/// Returns whether the output has such a block for the task outside of code fences. What an agent
+/// repeats of its prompt is fenced there, so no echo has one.
 #[must_use]
 pub fn has_failure_block(output: &str, id: &TaskId) -> bool {
-    readable_lines(output)
-        .iter()
-        .any(|line| is_head(line, id.as_str()))
+    let mut lines = readable_lines(output);
+    lines.retain(|line| !line.is_fenced);
+    last_block_where(&lines, |line| is_head(line, id.as_str())).is_some()
+}
+
+/// Returns whether an agent's own words have such a block for the task, also inside a code fence.
+pub(crate) fn reports_failure(own_words: &str, id: &TaskId) -> bool {
+    last_block(own_words, id).is_some()
 }
 
 /// Returns whether there is one for any task.
 pub(crate) fn has_any_failure_block(output: &str) -> bool {
-    own_lines(output).any(is_any_head)
+    last_block_where(&readable_lines(output), is_any_head).is_some()
+}
+
+/// Returns the part of a message before the block for the task; all of it if there is none.
+pub(crate) fn before_block(message: &str, id: &TaskId) -> String {
+    let lines = readable_lines(message);
+    match last_block_where(&lines, |line| is_head(line, id.as_str())) {
+        Some((head, _)) => {
+            let before = lines[..head].iter().map(|line| line.text.as_str());
+            let is_opening = |line: &&str| !line.trim_start().starts_with("```");
+            before.filter(is_opening).collect::<Vec<_>>().join("\n")
+        }
+        None => strip_str(message).collect(),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +100,12 @@ impl Block {
         }
     }
 
+    /// Returns whether all that it says are the placeholders of the form in the prompt.
+    fn is_form(&self) -> bool {
+        let is_placeholder = |text: &str| text.starts_with('<') && text.ends_with('>');
+        is_placeholder(&self.error) && is_placeholder(&self.status)
+    }
+
     fn append(&mut self, field: Field, text: &str) {
         let value = self.field(field);
         if !value.is_empty() {
@@ -88,25 +116,62 @@ impl Block {
     }
 }
 
-fn readable_lines(output: &str) -> Vec<String> {
+/// A line that isn't quoted.
+struct Line {
+    text: String,
+    /// Whether it is inside a closed code fence, or opens or closes one.
+    is_fenced: bool,
+}
+
+fn readable_lines(output: &str) -> Vec<Line> {
     let plain: String = strip_str(output).collect();
-    own_lines(&plain).map(str::to_owned).collect()
+    let mut fences = fences(&plain).closed.into_iter().peekable();
+    let numbered = plain.lines().enumerate();
+    let lines = numbered.map(|(n, text)| {
+        while fences.peek().is_some_and(|fence| fence.last < n) {
+            fences.next();
+        }
+        Line {
+            text: text.to_owned(),
+            is_fenced: fences.peek().is_some_and(|fence| fence.first <= n),
+        }
+    });
+    lines.filter(|line| !is_quote(&line.text)).collect()
 }
 
 fn last_block(output: &str, id: &TaskId) -> Option<Block> {
     let lines = readable_lines(output);
-    let head = lines.iter().rposition(|line| is_head(line, id.as_str()))?;
-    Some(read_block(&lines[head + 1..]))
+    let found = last_block_where(&lines, |line| is_head(line, id.as_str()));
+    found.map(|(_, block)| block)
+}
+
+/// Returns the last block with such a head, and where the head is.
+fn last_block_where(lines: &[Line], is_head: impl Fn(&str) -> bool) -> Option<(usize, Block)> {
+    let heads = (0..lines.len())
+        .rev()
+        .filter(|at| is_head(&lines[*at].text));
+    heads.take(MAX_HEADS).find_map(|at| {
+        let is_fenced = lines[at].is_fenced;
+        let rest = &lines[at + 1..];
+        let end = rest.iter().position(|line| line.is_fenced != is_fenced);
+        let block = read_block(&rest[..end.unwrap_or(rest.len())]);
+        // In a fence, a head alone may be part of a log.
+        let reports = !block.is_form() && (!is_fenced || !block.error.is_empty());
+        reports.then_some((at, block))
+    })
 }
 
 /// Reads the fields below a head, each with the lines that continue it. Blank lines may occur
 /// between the head and the first field and inside a field's text, but text after a blank
 /// line belongs to a field only if it is indented.
-fn read_block(lines: &[String]) -> Block {
+fn read_block(lines: &[Line]) -> Block {
     let mut block = Block::default();
     let mut current: Option<Field> = None;
     let mut after_blank = false;
-    for line in lines {
+    for Line { text: line, .. } in lines {
+        if is_fence_end(line) {
+            break;
+        }
         if line.trim().is_empty() {
             after_blank = true;
             continue;
@@ -127,6 +192,10 @@ fn read_block(lines: &[String]) -> Block {
         after_blank = false;
     }
     block
+}
+
+fn is_fence_end(line: &str) -> bool {
+    matches!(line.trim(), "```" | "~~~")
 }
 
 fn ends_block(line: &str, after_blank: bool) -> bool {
@@ -360,10 +429,34 @@ mod tests {
     }
 
     #[test]
-    fn quoted_fenced_or_mentioned_blocks_do_not_count() {
+    fn a_block_in_a_fence_counts() {
+        let fenced =
+            format!("It does not work.\n\n```text\n{EXAMPLE}```\n\n- Status: of all else\n");
+        check(
+            &fenced,
+            "1.3",
+            "File not found: src/parser.ts",
+            "Checked alternate paths",
+            "Blocked, needs manual intervention",
+        );
+        assert!(reports_failure(&fenced, &id("1.3")));
+        assert!(!has_failure_block(&fenced, &id("1.3")));
+        let unclosed = format!("```\n{EXAMPLE}");
+        assert!(has_failure_block(&unclosed, &id("1.3")));
+        let both = format!("```\n{EXAMPLE}```\nTask 1.3: x FAILED\n- Error: second\n");
+        assert_eq!(parse_failure(&both, &id("1.3")).error, "second");
+        assert_eq!(
+            before_block(&fenced, &id("1.3")).trim(),
+            "It does not work."
+        );
+    }
+
+    #[test]
+    fn quoted_repeated_or_mentioned_blocks_do_not_count() {
         for output in [
             "> Task 1.3: x FAILED\n> - Error: boom",
-            "```\nTask 1.3: x FAILED\n- Error: boom\n```",
+            "```text\nTask 1.3: x FAILED\n- Error: <the one line>\n- Attempted fix: <what you tried>\n- Status: <where it stands>\n```",
+            "Task 1.3: x FAILED\n- Error: <the one line>\n- Status: <where it stands>",
             "~~~text\nTask 1.3: x FAILED\n~~~",
             "The task 1.3 has FAILED twice before, now it works.",
             "Task 1.3: handle the word FAILED in logs",
@@ -371,6 +464,7 @@ mod tests {
             "Task 1.3: x UNFAILED",
             "Task one: x FAILED",
         ] {
+            assert!(!reports_failure(output, &id("1.3")), "{output}");
             assert!(!has_failure_block(output, &id("1.3")), "{output}");
         }
     }

@@ -18,6 +18,7 @@
 //! assert_eq!(failure.kind.name(), "missing_python_module");
 //! ```
 
+mod agent_crash;
 mod attempt_failure;
 mod attempt_report;
 mod cause_origin;
@@ -26,6 +27,7 @@ mod excerpt;
 mod explain;
 mod failure_block;
 mod failure_words;
+mod last_words;
 mod line;
 mod prose;
 mod question;
@@ -34,6 +36,7 @@ mod report;
 mod retraction;
 mod rules;
 mod scan;
+mod short_cause;
 mod shortlist;
 mod signal;
 mod statements;
@@ -41,17 +44,21 @@ mod steps;
 mod suggestions;
 mod text;
 
-pub use attempt_failure::{DelegatedAttempt, agent_trouble, task_failure, unexplained_failure};
+pub use attempt_failure::{
+    DelegatedAttempt, agent_trouble, check_failure, diagnosed, outranks_verify, refuted_claim,
+    unexplained_failure,
+};
 pub use attempt_report::{AttemptEnd, ObservedAttempt};
 pub use cause_origin::CauseOrigin;
 pub use contradiction::{CONTRADICTION, Contradiction, contradiction};
 pub use explain::{Explanation, evidence_of};
 pub use failure_block::{has_failure_block, parse_failure};
 pub use question::question;
-pub use rank::{rank, signal_number};
+pub use rank::{rank, signal_name, signal_number};
 pub use report::child_failure::ChildFailure;
 pub use report::completion::Completion;
 pub use report::{Report, ReportError};
 pub use scan::{Scanner, scan};
+pub use short_cause::short_cause;
 pub use signal::{Signal, modification_request, signal};
 pub use suggestions::failures_page;

@@ -60,6 +60,11 @@ pub(crate) fn last_signal(plain: &str, is_verify_row: bool) -> Option<(usize, Si
     found
 }
 
+/// Returns whether a line is one of the signals.
+pub(crate) fn is_signal_line(line: &str) -> bool {
+    Signal::parse(without_emphasis(line.trim())).is_some()
+}
+
 /// Removes marks of emphasis or code that surround the whole text in pairs.
 pub(crate) fn without_emphasis(text: &str) -> &str {
     let mut text = text;

@@ -26,7 +26,9 @@ pub use plan_review::{
     with_accepted_changes, with_reopened,
 };
 pub use progress::{FixHistory, HealingOutcome, ProgressFile};
-pub use shell::{Shell, always_passes, guarded, is_search, says_no_with_one};
+pub use shell::{
+    PathState, RedCommand, Shell, always_passes, guarded, is_search, says_no_with_one,
+};
 pub use state::{
     FixRecord, InvalidState, ModificationLineage, StateDocument, StateWarning, TaskResult,
     epic_with_completed, index_page_with_completed, index_with_completed,

@@ -227,6 +227,7 @@ fn hostile_errors_change_nothing_but_the_words_of_the_fix() {
         ten_megabytes.as_str(),
     ] {
         let origin = FixOrigin {
+            summary: String::new(),
             error: error.to_owned(),
             attempted_fix: error.to_owned(),
             scope: error.to_owned(),

@@ -74,6 +74,9 @@ pub struct FailureRecord {
     pub error: String,
     /// What the agent says it tried.
     pub attempted_fix: String,
+    /// The end of what the agent said, as evidence: whatever the cause is, it may explain it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub last_words: String,
     /// The cause that the diagnosis found.
     #[serde(default)]
     pub diagnosis: Option<Box<Failure>>,
@@ -103,6 +106,13 @@ impl FailureRecord {
     pub fn confident_diagnosis(&self) -> Option<&Failure> {
         let found = self.diagnosis.as_deref();
         found.filter(|found| found.confidence >= MIN_CONFIDENCE)
+    }
+
+    /// Returns the agent's last words, unless the error quotes all of them already.
+    #[must_use]
+    pub fn unquoted_words(&self) -> Option<&str> {
+        let words = self.last_words.trim();
+        (!words.is_empty() && !self.error.contains(words)).then_some(words)
     }
 
     /// Returns its kind in words, if the diagnosis is sure enough.

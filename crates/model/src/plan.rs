@@ -293,6 +293,9 @@ pub struct NewTask {
 pub struct FixOrigin {
     /// The error to fix.
     pub error: String,
+    /// The error in few words, for the title; empty if the first line of the error says it best.
+    #[serde(default)]
+    pub summary: String,
     /// The failure's kind in words (`missing file`); empty without a diagnosis.
     #[serde(default)]
     pub error_type: String,
@@ -309,8 +312,12 @@ impl NewTask {
     /// says.
     #[must_use]
     pub fn fix(id: TaskId, parent_id: &TaskId, parent: &Task, origin: &FixOrigin) -> Self {
-        let summary = PlainLine::first_of(&origin.error, SUMMARY_CHARS)
-            .or(&format!("task {parent_id} failure"));
+        let summary = match origin.summary.trim() {
+            "" => &origin.error,
+            _ => &origin.summary,
+        };
+        let summary =
+            PlainLine::first_of(summary, SUMMARY_CHARS).or(&format!("task {parent_id} failure"));
         let error = PlainLine::flatten(&origin.error, ERROR_CHARS).or(TaskFailure::NO_ERROR);
         let attempted = PlainLine::flatten(&origin.attempted_fix, ERROR_CHARS)
             .or(TaskFailure::NO_ATTEMPTED_FIX);

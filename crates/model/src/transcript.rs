@@ -1,7 +1,9 @@
-use crate::{AgentEvent, ApiTrouble, Output, ToolUse, Unmasked, Usage};
+use crate::{AgentEvent, ApiTrouble, Output, ToolUse, Unmasked, Usage, visible_line};
 
 /// No more tools than these are counted by name.
 const MAX_TOOL_NAMES: usize = 64;
+/// How much is kept of what an agent does last.
+const ACTIVITY_CHARS: usize = 200;
 
 /// What an agent printed during one attempt, decoded.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +26,8 @@ pub struct Transcript {
     pub worked: bool,
     /// The tool call that ended last, and its exit code.
     pub last_tool: Option<(String, Option<i32>)>,
+    /// The tool that the agent used last and what on, or else what it wrote last, as one line.
+    pub last_activity: Option<String>,
     /// What kind of text the agent prints.
     pub output_kind: OutputKind,
     /// The printed text that may be the output of commands.
@@ -80,7 +84,10 @@ impl Transcript {
         }
         match event {
             AgentEvent::Session { id } => self.session = Some(id),
-            AgentEvent::ToolStarted { name, .. } => self.count_tool(name),
+            AgentEvent::ToolStarted { name, input, .. } => {
+                self.note_activity(&format!("{name}: {input}"));
+                self.count_tool(name);
+            }
             AgentEvent::ToolEnded { name, ok, exit, .. } => {
                 if ok {
                     self.tools.last_successful = Some(name.clone());
@@ -95,7 +102,19 @@ impl Transcript {
             }
             // Once an agent has called its run a failure, a later success does not count.
             AgentEvent::Terminal { ok } => self.finished = Some(ok && self.finished != Some(false)),
-            AgentEvent::Text { .. } | AgentEvent::FileEdited { .. } => {}
+            AgentEvent::Text { text } => {
+                let last = text.lines().rfind(|line| !line.trim().is_empty());
+                self.note_activity(last.unwrap_or_default());
+            }
+            AgentEvent::FileEdited { .. } => {}
+        }
+    }
+
+    fn note_activity(&mut self, text: &str) {
+        let line = visible_line(text.trim(), ACTIVITY_CHARS);
+        let line = line.trim_end_matches([':', ' ']);
+        if !line.is_empty() {
+            self.last_activity = Some(line.to_owned());
         }
     }
 

@@ -119,16 +119,14 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Scans what may be output of commands for why they fail, without the lines of the prompt
-    /// that the agent repeats.
+    /// Scans what may be output of commands, or of the agent's own program, for why they fail,
+    /// without the lines of the prompt that the agent repeats.
     pub(crate) fn reading(mut self, output_kind: OutputKind, prompt: &str) -> Self {
         self.transcript.output_kind = output_kind;
-        if output_kind != OutputKind::Messages {
-            self.scanner = Some(Scanner::new(Source::Command));
-        }
+        self.scanner = Some(Scanner::new(Source::Command));
+        self.prompt = PromptEcho::of(prompt);
         if output_kind == OutputKind::Mixed {
-            self.echo = PromptEcho::of(prompt);
-            self.prompt = self.echo.clone();
+            self.echo = self.prompt.clone();
         }
         self
     }
@@ -274,7 +272,12 @@ impl<'a> Listener<'a> {
         if masked.last() == Some(&b'\n') {
             masked.pop();
         }
-        self.scan(line, &masked, is_event);
+        // Beside a protocol, an agent's own program tells of itself.
+        let is_scanned = self.transcript.output_kind != OutputKind::Messages
+            || (stream == AgentStream::Err && !is_event);
+        if is_scanned {
+            self.scan(line, &masked, is_event);
+        }
         // Messages of a protocol are not for people.
         if !masked.is_empty() && !line.starts_with(b"{") {
             self.last_line.clear();

@@ -1,11 +1,11 @@
 //! Checks of the work: the commands of a task, or of a delegation.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use regreen_diagnosis::{Scanner, evidence_of, rank};
-use regreen_documents::{Shell, guarded, is_search, says_no_with_one};
+use regreen_diagnosis::{Scanner, check_failure, evidence_of, signal_name};
+use regreen_documents::{PathState, RedCommand, Shell, guarded, is_search, says_no_with_one};
 use regreen_model::{
     CommandResult, Ending, Evidence, Failure, FailureRecord, Source, Verdict, VerifyCommand,
 };
@@ -210,17 +210,59 @@ impl ExecutionContext {
         if has_passed {
             return Ok(Some(CheckResult::Passed));
         }
-        let error = why_failed(command, ending, code, &output.all.end(QUOTED_BYTES));
+        let printed = output.all.end(QUOTED_BYTES);
+        let finding = self.finding(command, code, &printed);
+        let error = why_failed(command, ending, code, finding.as_deref(), &printed);
         let scanned = output.scanner.finish();
         let evidence = evidence_of(scanned, Source::Command, Some(text.clone()), ending);
+        let found = check_failure(&evidence, code, finding.as_deref(), is_silent(&printed));
         Ok(Some(CheckResult::Failed {
             failure: FailureRecord {
-                diagnosis: rank(&evidence).map(Box::new),
+                diagnosis: found.map(Box::new),
                 ..FailureRecord::new(error)
             },
             evidence: Box::new(evidence),
         }))
     }
+
+    /// Says what a command that printed nothing has found, by reading it.
+    fn finding(&self, command: &VerifyCommand, code: i32, printed: &str) -> Option<String> {
+        if command.expects.is_some() || !is_silent(printed) {
+            return None;
+        }
+        let red = RedCommand {
+            text: &command.command,
+            exit_code: code,
+            path: &|path| path_state(&self.root.join(path)),
+        };
+        match failed_line(printed) {
+            Some(line) => red.finding_of_line(line),
+            None => red.finding(),
+        }
+    }
+}
+
+fn path_state(path: &Path) -> PathState {
+    match path.metadata() {
+        Err(_) => PathState::Missing,
+        Ok(found) if found.is_dir() => PathState::Folder,
+        Ok(found) if found.len() == 0 => PathState::EmptyFile,
+        Ok(_) => PathState::File,
+    }
+}
+
+/// Returns whether a check printed nothing, apart from which line of it failed.
+fn is_silent(printed: &str) -> bool {
+    let said = printed.trim();
+    said.is_empty() || (said.lines().count() == 1 && failed_line(said).is_some())
+}
+
+/// Returns the line of a check that failed, as its guard names it.
+fn failed_line(printed: &str) -> Option<usize> {
+    let named = printed.trim().strip_prefix("line ")?;
+    let (number, rest) = named.split_once(' ')?;
+    rest.starts_with("of Verify ended with")
+        .then(|| number.parse().ok())?
 }
 
 /// Programs are cancelled because someone asked to stop, or because their output would be lost.
@@ -231,12 +273,32 @@ fn why_cancelled(stop: &Stop, log: &mut LogFile) -> PerformError {
     }
 }
 
+/// The signal by which a program crashed, also where a shell reports it as an exit code.
+fn crash_signal(ending: Ending, code: i32) -> Option<i32> {
+    const BY_SHELL: i32 = 128;
+    const CRASHES: [i32; 6] = [4, 6, 7, 8, 11, 31];
+    let signal = ending.signal.unwrap_or(code - BY_SHELL);
+    CRASHES.contains(&signal).then_some(signal)
+}
+
 /// Names the command and how it ended, then quotes the end of its output.
-fn why_failed(command: &VerifyCommand, ending: Ending, code: i32, output: &str) -> String {
+fn why_failed(
+    command: &VerifyCommand,
+    ending: Ending,
+    code: i32,
+    finding: Option<&str>,
+    output: &str,
+) -> String {
     let text = &command.command;
     let how = match (ending.limit_ms, &command.expects) {
         (Some(limit), _) => format!("was stopped after {:?}", Duration::from_millis(limit)),
-        (None, None) => format!("ended with exit code {code}"),
+        (None, None) => match (finding, crash_signal(ending, code)) {
+            (Some(finding), _) => format!("ended with exit code {code}: {finding}"),
+            (None, Some(signal)) => {
+                format!("was killed by {} (exit code {code})", signal_name(signal))
+            }
+            (None, None) => format!("ended with exit code {code}"),
+        },
         (None, Some(expected)) => {
             format!("ended with exit code {code}, but `{expected}` was expected")
         }
@@ -302,15 +364,46 @@ mod tests {
     }
 
     #[test]
+    fn a_check_that_says_nothing_is_read() {
+        let command = VerifyCommand::always("test -f ok");
+        let why = why_failed(
+            &command,
+            Ending::default(),
+            1,
+            Some("ok does not exist"),
+            "",
+        );
+        assert_eq!(
+            why,
+            "Verify failed: `test -f ok` ended with exit code 1: ok does not exist"
+        );
+        assert!(is_silent(" \n") && is_silent("line 2 of Verify ended with exit code 1\n"));
+        assert!(!is_silent("no") && !is_silent("line 2\nline 3"));
+        assert_eq!(
+            failed_line("line 12 of Verify ended with exit code 1\n"),
+            Some(12)
+        );
+    }
+
+    #[test]
+    fn a_check_that_crashed_names_the_signal() {
+        let command = VerifyCommand::always("./a.out");
+        assert_eq!(
+            why_failed(&command, Ending::default(), 139, None, ""),
+            "Verify failed: `./a.out` was killed by SIGSEGV (exit code 139)"
+        );
+    }
+
+    #[test]
     fn a_failed_verify_names_the_command_how_it_ended_and_its_output() {
         let mut command = VerifyCommand::always("make test");
-        let why = why_failed(&command, Ending::default(), 2, "2 failed");
+        let why = why_failed(&command, Ending::default(), 2, None, "2 failed");
         assert_eq!(
             why,
             "Verify failed: `make test` ended with exit code 2\n2 failed"
         );
         command.expects = Some(Expectation::NoOutput);
-        let why = why_failed(&command, Ending::default(), 0, "");
+        let why = why_failed(&command, Ending::default(), 0, None, "");
         assert_eq!(
             why,
             "Verify failed: `make test` ended with exit code 0, but `no output` was expected"
@@ -321,7 +414,7 @@ mod tests {
             ..Ending::default()
         };
         assert_eq!(
-            why_failed(&command, ending, 143, ""),
+            why_failed(&command, ending, 143, None, ""),
             "Verify failed: `make test` was stopped after 2s"
         );
     }

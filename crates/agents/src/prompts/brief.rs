@@ -13,8 +13,8 @@ pub struct TaskBrief<'a> {
     pub is_verify_row: bool,
     /// The original task, if this one is a fix.
     pub root: Option<RootContext<'a>>,
-    /// What the diagnosis suggests for a fix.
-    pub suggestions: &'a [String],
+    /// How the task failed that this one repairs, if it is a fix.
+    pub repairs: Option<&'a FailureRecord>,
     /// The name of the spec.
     pub spec_name: &'a str,
     /// Its folder.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use regreen_model::{Failure, FailureRecord, PlainLine, Survey, visible_line};
 
-use super::{DETAILS_BUDGET, ERROR_BUDGET, Prompts, TITLE_CHARS};
+use super::{DETAILS_BUDGET, ERROR_BUDGET, Prompts, TITLE_CHARS, reported};
 use crate::quoting::{fenced, untrusted};
 use crate::{DelegateBrief, PartBrief, PromptFile, PromptReason};
 
@@ -19,8 +19,16 @@ pub(super) fn suggestions(failure: &FailureRecord) -> String {
         .unwrap_or_default()
 }
 
+/// Tells how the task that a fix repairs failed last: all that it printed, and what its agent said.
+pub(super) fn failed(failure: &FailureRecord) -> String {
+    let error = quoted("How it failed last:", &failure.error, ERROR_BUDGET);
+    let words = failure.unquoted_words();
+    let words = words.map(|words| quoted("What its agent said last:", words, ERROR_BUDGET));
+    error + &words.unwrap_or_default()
+}
+
 /// Lists what may help, which may quote text from outside; empty if nothing is known.
-pub(super) fn suggested(actions: &[String]) -> String {
+fn suggested(actions: &[String]) -> String {
     listed("What may help:", actions)
 }
 
@@ -119,12 +127,13 @@ impl Prompts {
         ];
         let (file, values) = match occasion {
             PromptReason::Split(failure) => {
-                let error = failure.map_or("", |failure| &failure.error);
-                let values = self.split_values(error, *failure);
+                let error = failure.map(|failure| reported(&failure.error, failure));
+                let values = self.split_values(&error.unwrap_or_default(), *failure);
                 (PromptFile::DelegateSplit, values.into())
             }
             PromptReason::Enriched(failure, project) => {
-                let values = self.enriched_values(&failure.error, failure, project);
+                let values =
+                    self.enriched_values(&reported(&failure.error, failure), failure, project);
                 (PromptFile::DelegateEnriched, values.into())
             }
             PromptReason::Retry { failure, since } => (
@@ -141,10 +150,13 @@ impl Prompts {
     }
 
     fn delegate_retry(&self, failure: &FailureRecord, since: &str) -> Vec<(&'static str, String)> {
-        let details = match since {
+        let words = failure.unquoted_words();
+        let words = words.map(|words| quoted("What the agent said last:", words, ERROR_BUDGET));
+        let since = match since {
             "" => String::new(),
             since => quoted("What was done since then:", since, DETAILS_BUDGET),
         };
+        let details = words.unwrap_or_default() + &since;
         vec![
             ("error", untrusted(&failure.error, ERROR_BUDGET)),
             ("details", details),

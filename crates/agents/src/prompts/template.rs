@@ -136,7 +136,7 @@ prompt_files! {
     /// Part of it, for rows that only verify.
     VerifyRow = "verify_row.md": task_id;
     /// Part of it, for tasks that fix another one.
-    Fix = "fix.md": task_id root_id root_title root_block suggestions;
+    Fix = "fix.md": task_id root_id root_title root_block failure suggestions;
     /// The previous attempt failed.
     Retry = "retry.md": task_id previous_attempt attempt max_attempts error attempted_fix details
         completed suggestions;

@@ -23,7 +23,7 @@ fn brief<'a>(id: &'a TaskId, title: &'a str, block: &'a str) -> TaskBrief<'a> {
         block,
         is_verify_row: false,
         root: None,
-        suggestions: &[],
+        repairs: None,
         spec_name: "demo",
         spec_dir: "specs/demo",
         tasks_file: "specs/demo/tasks.md",
@@ -62,6 +62,7 @@ fn failure(error: &str, blocker: &str, steps: &[String], files: &[String]) -> Fa
     FailureRecord {
         error: error.to_owned(),
         attempted_fix: error.to_owned(),
+        last_words: format!("said: {error}"),
         diagnosis: Some(Box::new(Failure {
             completed_steps: steps.to_vec(),
             files_modified: files.to_vec(),
@@ -117,13 +118,13 @@ fn every_placeholder_is_filled() {
         block: "ROOT BLOCK",
     };
     let suggestions = ["SUGGESTED".to_owned()];
+    let failure = failure("ERROR", "BLOCKER", &suggestions, &suggestions);
     let brief = TaskBrief {
         root: Some(root),
-        suggestions: &suggestions,
+        repairs: Some(&failure),
         is_verify_row: true,
         ..brief(&id, "TITLE", "BLOCK")
     };
-    let failure = failure("ERROR", "BLOCKER", &suggestions, &suggestions);
     let found = Hostile::new("FOUND");
     let around = ProjectContext {
         root: "ROOT",
@@ -480,6 +481,12 @@ What went wrong:
 
 ```text
 tests fail
+```
+
+What the agent said last:
+
+```text
+said: tests fail
 ```
 
 What it had completed:

@@ -20,9 +20,9 @@ fn a_red_check_is_named() {
     let workspace = Workspace::new().child_agent("*) echo 'All done.' ;;");
     let flags = ["--prompt", "Do it.", "--verify", "false"];
     workspace.delegate(&flags).shows(str![[r#"
-Child agent failed: Verify failed: false ended with exit code 1
+Child agent failed: Verify failed: false ended with exit code 1: false always fails
 
-Category: tool_error
+Category: partial
 Duration: [TIME]
 Retryable: Yes
 
@@ -31,7 +31,7 @@ Work completed before failure:
 
 Files modified: none
 
-Blocked on: false
+Blocked on: `false` exited with 1: `false` always fails
 
 Suggested recovery actions:
   • Run the check and fix what it reports
@@ -39,7 +39,7 @@ Suggested recovery actions:
 <task_metadata>
   <session_id>[CHILD]</session_id>
   <status>failed</status>
-  <failure_category>tool_error</failure_category>
+  <failure_category>partial</failure_category>
   <retryable>true</retryable>
 </task_metadata>
 --- exit code 1

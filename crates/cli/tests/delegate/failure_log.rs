@@ -76,7 +76,7 @@ fn the_log_of_a_delegation_says_what_was_done_about_failures() {
     "category": "timeout",
     "kind": "timeout_with_progress",
     "message": "Child timed out after 1s",
-    "blocked_on": "working",
+    "blocked_on": "Time limit insufficient",
     "files_modified": [],
     "tried": "tried again with what is known, within 2s",
     "helped": true

@@ -79,6 +79,7 @@ Blocked on: Time limit insufficient
 Suggested recovery actions:
   • Retry with timeout=2s
   • Break task into smaller subtasks
+  • Find out why this took so long: working
 
 <task_metadata>
   <session_id>[CHILD]</session_id>

@@ -35,7 +35,8 @@ fn a_commit_has_what_the_attempts_changed_and_the_files_of_the_spec() {
    START  demo · 2 tasks · command:sh [AGENT]/agent.sh
     PASS  [TIME] 1.1 First                                      [HASH]
     FAIL  [TIME] 1.2 Second                                     attempt 1/5
-          Verify failed: `test -f b` ended with exit code 1
+          false success claim
+          Verify failed: `test -f b` ended with exit code 1: b does not exist
     PASS  [TIME] 1.2 Second                                     [HASH]
      END  [TIME] all tasks done                                 [RUN]
 
@@ -92,7 +93,7 @@ fn what_was_changed_before_the_run_is_left_alone() {
     workspace.run(&[]).shows(str![[r#"
 1.1 attempt 1 of 5; verify green; done, committed
   warning: a was not committed: it already had changes when the run started
-1.2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f b` ended with exit code 1
+1.2 attempt 1 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `test -f b` ended with exit code 1: b does not exist
 1.2 attempt 2 of 5; verify green; done, committed
 ended: all_green, 2 of 2 done, 3 of 100 attempts
 --- exit code 0
@@ -267,7 +268,7 @@ fn nothing_is_committed_if_that_is_not_wanted() {
         .and_plan(&workspace)
         .shows(str![[r#"
 1.1 attempt 1 of 5; verify green; done
-1.2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f b` ended with exit code 1
+1.2 attempt 1 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `test -f b` ended with exit code 1: b does not exist
 1.2 attempt 2 of 5; verify green; done
 ended: all_green, 2 of 2 done, 3 of 100 attempts
 --- exit code 0

@@ -198,21 +198,21 @@ fn after_three_fixes_it_is_enough() {
      FIX  1.3.1 added for 1.3
     PASS  [TIME] 1.3.1 Fix: File not found: src/parser.ts
           Verify failed; 1.3 decides whether the fix worked
-          `test -f fixed` ended with exit code 1
+          `test -f fixed` ended with exit code 1: fixed does not exist
     FAIL  [TIME] 1.3 Add failure parser                         attempt 2/5
           missing file
           File not found: src/parser.ts
      FIX  1.3.2 added for 1.3
     PASS  [TIME] 1.3.2 Fix: File not found: src/parser.ts
           Verify failed; 1.3 decides whether the fix worked
-          `test -f fixed` ended with exit code 1
+          `test -f fixed` ended with exit code 1: fixed does not exist
     FAIL  [TIME] 1.3 Add failure parser                         attempt 3/5
           missing file
           File not found: src/parser.ts
      FIX  1.3.3 added for 1.3
     PASS  [TIME] 1.3.3 Fix: File not found: src/parser.ts
           Verify failed; 1.3 decides whether the fix worked
-          `test -f fixed` ended with exit code 1
+          `test -f fixed` ended with exit code 1: fixed does not exist
     FAIL  [TIME] 1.3 Add failure parser                         attempt 4/5
           missing file
           File not found: src/parser.ts

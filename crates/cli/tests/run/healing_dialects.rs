@@ -211,7 +211,7 @@ fn a_group_whose_own_verify_is_red() {
     let output = workspace.run(&["--recovery-mode", "--keep-state"]);
     output.and_spec(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify unverified; done, unverified
-1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f fixed` ended with exit code 1; inserted 1.3
+1 verify red; verify red; failed (runtime_exception): Verify failed: `test -f fixed` ended with exit code 1: fixed does not exist; inserted 1.3
 1.3 attempt 1 of 5; verify green; done
 1 verify green; done
 2.1 attempt 1 of 5; verify unverified; done, unverified
@@ -222,14 +222,14 @@ ended: all_green, 5 of 5 done, 1 of 1 fixes, 4 of 100 attempts
 --- changes in specs/demo/tasks.md
 x - [x] 1. Set up the project
 x   - [x] 1.1 Create the folders
-+ - [x] 1.3 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
++ - [x] 1.3 [FIX 1] Fix: fixed does not exist
 x - [x] 2. Build it
 x   - [x] 2.1 Write the parser
 x   - [x] 2.2 Write the printer
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.1 Create the folders
-- [x] 1.3 Fix: Verify failed: test -f fixed ended with exit code
+- [x] 1.3 Fix: fixed does not exist
 - [x] 1 Set up the project
 - [x] 2.1 Write the parser
 - [x] 2.2 Write the printer
@@ -237,7 +237,7 @@ x   - [x] 2.2 Write the printer
 
 ## Fix Task History
 - Task 1: 1 fix attempted (1.3) - Final: PASS
---- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"1":{"attempts":1,"fixTaskIds":["1.3"],"lastError":"Verify failed: test -f fixed ended with exit code 1"}},"taskResults":{"1":"success","1.1":"success","1.2":"pending","2":"success","2.1":"success","2.2":"success","1.3":"success"}}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"1":{"attempts":1,"fixTaskIds":["1.3"],"lastError":"Verify failed: test -f fixed ended with exit code 1: fixed does not exist"}},"taskResults":{"1":"success","1.1":"success","1.2":"pending","2":"success","2.1":"success","2.2":"success","1.3":"success"}}
 
 "#]]);
 }
@@ -256,33 +256,33 @@ fn a_group_that_nothing_heals() {
         workspace.plan_changes(),
         str![[r#"
 x   - [x] 1.1 Create the folders
-+ - [x] 1.3 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
-+   - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1
++ - [x] 1.3 [FIX 1] Fix: fixed does not exist
++   - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1: fixed does not exist
 +     1. Analyze the failure: No fix attempted
 +     2. Review related code in Files list
-+     3. Implement fix for: Verify failed: test -f fixed ended with exit code 1
++     3. Implement fix for: Verify failed: test -f fixed ended with exit code 1: fixed does not exist
 +   - **Files**: Same directory as original
-+   - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1" no longer occurs
++   - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1: fixed does not exist" no longer occurs
 +   - **Verify**: `test -f fixed`
 +   - **Commit**: `fix(demo): address error from task 1`
-+ - [x] 1.4 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
-+   - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1
++ - [x] 1.4 [FIX 1] Fix: fixed does not exist
++   - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1: fixed does not exist
 +     1. Analyze the failure: No fix attempted
 +     2. Review related code in Files list
-+     3. Implement fix for: Verify failed: test -f fixed ended with exit code 1
++     3. Implement fix for: Verify failed: test -f fixed ended with exit code 1: fixed does not exist
 +     4. The same error came back after 1.3: find another way than that fix took
 +   - **Files**: Same directory as original
-+   - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1" no longer occurs
++   - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1: fixed does not exist" no longer occurs
 +   - **Verify**: `test -f fixed`
 +   - **Commit**: `fix(demo): address error from task 1`
-+ - [x] 1.5 [FIX 1] Fix: Verify failed: test -f fixed ended with exit code
-+   - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1
++ - [x] 1.5 [FIX 1] Fix: fixed does not exist
++   - **Do**: Address the error: Verify failed: test -f fixed ended with exit code 1: fixed does not exist
 +     1. Analyze the failure: No fix attempted
 +     2. Review related code in Files list
-+     3. Implement fix for: Verify failed: test -f fixed ended with exit code 1
++     3. Implement fix for: Verify failed: test -f fixed ended with exit code 1: fixed does not exist
 +     4. The same error came back after 1.4: find another way than that fix took
 +   - **Files**: Same directory as original
-+   - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1" no longer occurs
++   - **Done when**: Error "Verify failed: test -f fixed ended with exit code 1: fixed does not exist" no longer occurs
 +   - **Verify**: `test -f fixed`
 +   - **Commit**: `fix(demo): address error from task 1`
 
@@ -553,31 +553,31 @@ fn two_tasks_of_one_id_have_their_own_fixes() {
     );
     let output = workspace.run(&["--recovery-mode", "--keep-state"]);
     output.and_spec(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f one` ended with exit code 1; inserted 1.1.1
+1.1 attempt 1 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `test -f one` ended with exit code 1: one does not exist; inserted 1.1.1
 1.1.1 attempt 1 of 5; verify green; done
 1.1 verify green; done
-1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f two` ended with exit code 1; inserted 1.1.2
+1.1 attempt 1 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `test -f two` ended with exit code 1: two does not exist; inserted 1.1.2
 1.1.2 attempt 1 of 5; verify green; done
 1.1 verify green; done
 ended: all_green, 2 of 2 done, 2 of 2 fixes, 4 of 100 attempts
 --- exit code 0
 --- changes in specs/demo/tasks.md
 x - [x] 1.1 Parse
-+ - [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f one ended with exit code 1
++ - [x] 1.1.1 [FIX 1.1] Fix: one does not exist
 +
 x - [x] 1.1 Print
 +
-+ - [x] 1.1.2 [FIX 1.1] Fix: Verify failed: test -f two ended with exit code 1
++ - [x] 1.1.2 [FIX 1.1] Fix: two does not exist
 --- specs/demo/.progress.md
 ## Completed Tasks
-- [x] 1.1.1 Fix: Verify failed: test -f one ended with exit code 1
+- [x] 1.1.1 Fix: one does not exist
 - [x] 1.1 Parse
-- [x] 1.1.2 Fix: Verify failed: test -f two ended with exit code 1
+- [x] 1.1.2 Fix: two does not exist
 - [x] 1.1 Print
 
 ## Fix Task History
 - Task 1.1: 2 fixes attempted (1.1.1, 1.1.2) - Final: PASS
---- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"1.1":{"attempts":2,"fixTaskIds":["1.1.1","1.1.2"],"lastError":"Verify failed: test -f two ended with exit code 1"}},"taskResults":{"1.1":"success","1.1.1":"success","1.1.2":"success"}}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"1.1":{"attempts":2,"fixTaskIds":["1.1.1","1.1.2"],"lastError":"Verify failed: test -f two ended with exit code 1: two does not exist"}},"taskResults":{"1.1":"success","1.1.1":"success","1.1.2":"success"}}
 
 "#]]);
 }
@@ -648,7 +648,7 @@ fn a_checkpoint_that_is_red_is_healed_and_checked_again() {
     );
     let output = workspace.run(&["--recovery-mode", "--keep-state"]);
     output.and_spec(&workspace).shows(str![[r#"
-V2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f fixed` ended with exit code 1; inserted V2.1
+V2 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f fixed` ended with exit code 1: fixed does not exist; inserted V2.1
 V2.1 attempt 1 of 5; verify green; done
 V2 attempt 2 of 5; verify green; done
 V3 attempt 1 of 5; verify green; done
@@ -656,17 +656,17 @@ ended: all_green, 3 of 3 done, 1 of 1 fixes, 4 of 100 attempts
 --- exit code 0
 --- changes in specs/demo/tasks.md
 x - [x] V2 [VERIFY] Quality checkpoint
-+ - [x] V2.1 [FIX V2] Fix: Verify failed: test -f fixed ended with exit code
++ - [x] V2.1 [FIX V2] Fix: fixed does not exist
 x - [x] V3 [VERIFY] Last
 --- specs/demo/.progress.md
 ## Completed Tasks
-- [x] V2.1 Fix: Verify failed: test -f fixed ended with exit code
+- [x] V2.1 Fix: fixed does not exist
 - [x] V2 Quality checkpoint
 - [x] V3 Last
 
 ## Fix Task History
 - Task V2: 1 fix attempted (V2.1) - Final: PASS
---- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"V2":{"attempts":1,"fixTaskIds":["V2.1"],"lastError":"Verify failed: test -f fixed ended with exit code 1"}},"taskResults":{"1.1":"success","V2":"success","V3":"success","V2.1":"success"}}
+--- state {"taskIndex":4,"totalTasks":4,"taskIteration":1,"globalIteration":4,"recoveryMode":true,"fixTaskMap":{"V2":{"attempts":1,"fixTaskIds":["V2.1"],"lastError":"Verify failed: test -f fixed ended with exit code 1: fixed does not exist"}},"taskResults":{"1.1":"success","V2":"success","V3":"success","V2.1":"success"}}
 
 "#]]);
 }

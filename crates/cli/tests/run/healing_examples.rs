@@ -490,16 +490,16 @@ fn at_the_limit_the_progress_file_says_that_it_failed() {
 2.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): c; inserted 2.1.1
 2.1.1 attempt 1 of 5; verify green; done
 2.1 attempt 2 of 5; verify green; done
-3.4 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1; inserted 3.4.1
+3.4 attempt 1 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `false` ended with exit code 1: `false` always fails; inserted 3.4.1
 3.4.1 attempt 1 of 5; verify red; done
 3.4 verify red
-3.4 attempt 2 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1; inserted 3.4.2
+3.4 attempt 2 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `false` ended with exit code 1: `false` always fails; inserted 3.4.2
 3.4.2 attempt 1 of 5; verify red; done
 3.4 verify red
-3.4 attempt 3 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1; inserted 3.4.3
+3.4 attempt 3 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `false` ended with exit code 1: `false` always fails; inserted 3.4.3
 3.4.3 attempt 1 of 5; verify red; done
 3.4 verify red
-3.4 attempt 4 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1
+3.4 attempt 4 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `false` ended with exit code 1: `false` always fails
 ended: limit, 2 of 4 done, 6 of 6 fixes, 15 of 100 attempts
 ERROR: Max fix attempts (3) reached for task 3.4
 Fix attempts: 3.4.1, 3.4.2, 3.4.3
@@ -510,9 +510,9 @@ x - [x] 1.3 Parse
 + - [x] 1.3.2 [FIX 1.3] Fix: b
 x - [x] 2.1 Print
 + - [x] 2.1.1 [FIX 2.1] Fix: c
-+ - [x] 3.4.1 [FIX 3.4] Fix: Verify failed: false ended with exit code 1
-+ - [x] 3.4.2 [FIX 3.4] Fix: Verify failed: false ended with exit code 1
-+ - [x] 3.4.3 [FIX 3.4] Fix: Verify failed: false ended with exit code 1
++ - [x] 3.4.1 [FIX 3.4] Fix: false always fails
++ - [x] 3.4.2 [FIX 3.4] Fix: false always fails
++ - [x] 3.4.3 [FIX 3.4] Fix: false always fails
 --- specs/demo/.progress.md
 ## Completed Tasks
 - [x] 1.3.1 Fix: a
@@ -520,9 +520,9 @@ x - [x] 2.1 Print
 - [x] 1.3 Parse
 - [x] 2.1.1 Fix: c
 - [x] 2.1 Print
-- [x] 3.4.1 Fix: Verify failed: false ended with exit code 1
-- [x] 3.4.2 Fix: Verify failed: false ended with exit code 1
-- [x] 3.4.3 Fix: Verify failed: false ended with exit code 1
+- [x] 3.4.1 Fix: false always fails
+- [x] 3.4.2 Fix: false always fails
+- [x] 3.4.3 Fix: false always fails
 
 ## Fix Task History
 - Task 0.9: 1 fix attempted (0.9.1) - Final: PASS
@@ -532,7 +532,7 @@ x - [x] 2.1 Print
 
 ## Learnings
 - Some learning
---- state {"taskIndex":5,"totalTasks":10,"taskIteration":4,"globalIteration":15,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":2,"fixTaskIds":["1.3.1","1.3.2"],"lastError":"b"},"2.1":{"attempts":1,"fixTaskIds":["2.1.1"],"lastError":"c"},"3.4":{"attempts":3,"fixTaskIds":["3.4.1","3.4.2","3.4.3"],"lastError":"Verify failed: false ended with exit code 1"}},"taskResults":{"1.3":"success","2.1":"success","3.4":"failed","4.1":"pending","1.3.1":"success","1.3.2":"success","2.1.1":"success","3.4.1":"success","3.4.2":"success","3.4.3":"success"}}
+--- state {"taskIndex":5,"totalTasks":10,"taskIteration":4,"globalIteration":15,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":2,"fixTaskIds":["1.3.1","1.3.2"],"lastError":"b"},"2.1":{"attempts":1,"fixTaskIds":["2.1.1"],"lastError":"c"},"3.4":{"attempts":3,"fixTaskIds":["3.4.1","3.4.2","3.4.3"],"lastError":"Verify failed: false ended with exit code 1: false always fails"}},"taskResults":{"1.3":"success","2.1":"success","3.4":"failed","4.1":"pending","1.3.1":"success","1.3.2":"success","2.1.1":"success","3.4.1":"success","3.4.2":"success","3.4.3":"success"}}
 
 "#]]);
 }

@@ -6,6 +6,7 @@ mod asking;
 mod attacks_on_the_plan;
 mod attacks_on_the_settings;
 mod budgets;
+mod causes;
 mod commits;
 mod endings;
 mod false_greens;

@@ -73,7 +73,7 @@ fn one_that_says_nothing_at_all() {
     let workspace = misbehaving(RED, "exit 0");
     let output = ends(workspace.run(&["--recovery-mode"]), 1, TOO_DEEP);
     output.and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1: never does not exist; inserted 1.1.1
 1.1.1 attempt 1 of 5; verify red
 1.1.1 attempt 1 of 5 (reminder); failed: Task did not complete; inserted 1.1.1.1
 1.1.1.1 attempt 1 of 5; verify red
@@ -84,7 +84,7 @@ ended: limit, 1 of 3 done, 0 of 3 fixes, 4 of 100 attempts
 ERROR: Max fix depth (3) reached at task 1.1.1.1.1
 --- exit code 1
 --- changes in specs/demo/tasks.md
-+ - [ ] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
++ - [ ] 1.1.1 [FIX 1.1] Fix: never does not exist
 + - [ ] 1.1.1.1 [FIX 1.1.1] Fix: Task did not complete
 + - [ ] 1.1.1.1.1 [FIX 1.1.1.1] Fix: Task did not complete
 --- specs/demo/.progress.md
@@ -145,9 +145,9 @@ ERROR: Max fix depth (3) reached at task 1.1.1.1.1.1.1
 --- exit code 1
 --- changes in specs/demo/tasks.md
 + - [ ] 1.1.1.1 Part
-+ - [ ] 1.1.1.1.1 [FIX 1.1.1.1] Fix: Task did not complete: the agent asked to change t
-+ - [ ] 1.1.1.1.1.1 [FIX 1.1.1.1.1] Fix: Task did not complete: the agent asked to change t
-+ - [ ] 1.1.1.1.1.1.1 [FIX 1.1.1.1.1.1] Fix: Task did not complete: the agent asked to change t
++ - [ ] 1.1.1.1.1 [FIX 1.1.1.1] Fix: the agent asked to change the plan instead: a part
++ - [ ] 1.1.1.1.1.1 [FIX 1.1.1.1.1] Fix: the agent asked to change the plan instead: a part
++ - [ ] 1.1.1.1.1.1.1 [FIX 1.1.1.1.1.1] Fix: the agent asked to change the plan instead: a part
 + - [ ] 1.1.1 Part
 --- specs/demo/.progress.md
 ## Fix Task History
@@ -201,22 +201,22 @@ fn one_that_ticks_every_row() {
     let workspace = misbehaving(&plan, always);
     let output = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
     output.and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; ticked 1.2; took back 1.2; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1 attempt 1 of 5; ticked 1.2; took back 1.2; verify red; verify red; failed (false_success_claim): Verify failed: `test -f never` ended with exit code 1: never does not exist; inserted 1.1.1
   warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
 1.1.1 attempt 1 of 5; ticked 1.2; took back 1.2; verify red; done
   warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
 1.1 verify red
-1.1 attempt 2 of 5; ticked 1.2; took back 1.2; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
+1.1 attempt 2 of 5; ticked 1.2; took back 1.2; verify red; verify red; failed (false_success_claim): Verify failed: `test -f never` ended with exit code 1: never does not exist
   warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
 ended: limit, 1 of 3 done, 1 of 1 fixes, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1
 --- exit code 1
 --- changes in specs/demo/tasks.md
-+ - [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
++ - [x] 1.1.1 [FIX 1.1] Fix: never does not exist
 --- specs/demo/.progress.md
 ## Completed Tasks
-- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.1 Fix: never does not exist
 
 ## Fix Task History
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
@@ -233,7 +233,7 @@ fn one_that_deletes_rows() {
     let workspace = misbehaving(RED, "sed -i '/1\\.[12]/,$d' $tasks; echo TASK_COMPLETE");
     let output = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
     output.and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; removed 1.2; reverted 1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1 attempt 1 of 5; removed 1.2; reverted 1.1; verify red; verify red; failed (false_success_claim): Verify failed: `test -f never` ended with exit code 1: never does not exist; inserted 1.1.1
   warning: the agent rewrote the plan beyond recognition; restored the plan from before the attempt
   warning: task 1.1 is being worked on: the agent removed it; restored it
   warning: restored task 1.2, which had vanished from the plan; run `regreen skip 1.2` to skip it
@@ -246,7 +246,7 @@ fn one_that_deletes_rows() {
 1.2 skipped
 1.1.1 verify red; done
 1.1 verify red
-1.1 attempt 2 of 5; reverted 1.1, 1.1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
+1.1 attempt 2 of 5; reverted 1.1, 1.1.1; verify red; verify red; failed (false_success_claim): Verify failed: `test -f never` ended with exit code 1: never does not exist
   warning: the agent rewrote the plan beyond recognition; restored the plan from before the attempt
   warning: task 1.1 is being worked on: the agent removed it; restored it
   warning: task 1.1.1 is done: the agent removed it; restored it
@@ -258,10 +258,10 @@ Fix attempts: 1.1.1
 --- changes in specs/demo/tasks.md
 - - [ ] 1.2 After it
 -   - **Verify**: `true`
-+ - [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
++ - [x] 1.1.1 [FIX 1.1] Fix: never does not exist
 --- specs/demo/.progress.md
 ## Completed Tasks
-- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.1 Fix: never does not exist
 
 ## Fix Task History
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
@@ -309,14 +309,14 @@ fn one_that_unticks_done_rows() {
     let workspace = misbehaving(RED, always);
     let output = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
     output.and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; reverted 0.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1 attempt 1 of 5; reverted 0.1; verify red; verify red; failed (false_success_claim): Verify failed: `test -f never` ended with exit code 1: never does not exist; inserted 1.1.1
   warning: task 0.1 is done: the agent unticked it; ticked it again
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md; if they are yours, run `regreen accept-plan`
 1.1.1 attempt 1 of 5; reverted 0.1; verify red; done
   warning: task 0.1 is done: the agent unticked it; ticked it again
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md; if they are yours, run `regreen accept-plan`
 1.1 verify red
-1.1 attempt 2 of 5; reverted 0.1, 1.1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
+1.1 attempt 2 of 5; reverted 0.1, 1.1.1; verify red; verify red; failed (false_success_claim): Verify failed: `test -f never` ended with exit code 1: never does not exist
   warning: task 0.1 is done: the agent unticked it; ticked it again
   warning: task 1.1.1 is done: the agent unticked it; ticked it again
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md; if they are yours, run `regreen accept-plan`
@@ -325,10 +325,10 @@ ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1
 --- exit code 1
 --- changes in specs/demo/tasks.md
-+ - [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
++ - [x] 1.1.1 [FIX 1.1] Fix: never does not exist
 --- specs/demo/.progress.md
 ## Completed Tasks
-- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.1 Fix: never does not exist
 
 ## Fix Task History
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
@@ -349,7 +349,7 @@ fn one_that_weakens_its_verify() {
     let workspace = misbehaving(RED, always);
     let output = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
     output.and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; reverted 1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.1
+1.1 attempt 1 of 5; reverted 1.1; verify red; verify red; failed (false_success_claim): Verify failed: `test -f never` ended with exit code 1: never does not exist; inserted 1.1.1
   warning: task 1.1 is being worked on: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md; if they are yours, run `regreen accept-plan`
 1.1.1 attempt 1 of 5; reverted 1.1, 1.1.1; verify red; done
@@ -357,7 +357,7 @@ fn one_that_weakens_its_verify() {
   warning: task 1.1.1 is being worked on: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1.1/1.plan.md; if they are yours, run `regreen accept-plan`
 1.1 verify red
-1.1 attempt 2 of 5; reverted 1.1, 1.1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1
+1.1 attempt 2 of 5; reverted 1.1, 1.1.1; verify red; verify red; failed (false_success_claim): Verify failed: `test -f never` ended with exit code 1: never does not exist
   warning: task 1.1 is being worked on: reverted the agent's changes to it
   warning: task 1.1.1 is done: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md; if they are yours, run `regreen accept-plan`
@@ -366,10 +366,10 @@ ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1
 --- exit code 1
 --- changes in specs/demo/tasks.md
-+ - [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
++ - [x] 1.1.1 [FIX 1.1] Fix: never does not exist
 --- specs/demo/.progress.md
 ## Completed Tasks
-- [x] 1.1.1 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.1 Fix: never does not exist
 
 ## Fix Task History
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
@@ -446,7 +446,7 @@ fn one_that_adds_fixes_to_its_own_task() {
     let workspace = misbehaving(RED, always);
     let output = workspace.run(&["--recovery-mode", "--max-global-iterations=6"]);
     output.and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; added 1.1.11; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1; inserted 1.1.12
+1.1 attempt 1 of 5; added 1.1.11; verify red; verify red; failed (false_success_claim): Verify failed: `test -f never` ended with exit code 1: never does not exist; inserted 1.1.12
 1.1.12 attempt 1 of 5; added 1.1.12; verify red; done
 1.1.12 attempt 1 of 5; added 1.1.13; verify unverified
 1.1.12 attempt 2 of 5 (no_op); added 1.1.14; verify unverified; done, unverified, nothing_changed
@@ -457,7 +457,7 @@ ERROR: Maximum global iterations (6) reached. Review .progress.md for failure pa
 --- exit code 1
 --- changes in specs/demo/tasks.md
 + - [ ] 1.1.11 [FIX 1.1] Fix: more
-+ - [x] 1.1.12 [FIX 1.1] Fix: Verify failed: test -f never ended with exit code
++ - [x] 1.1.12 [FIX 1.1] Fix: never does not exist
 + - [x] 1.1.12 [FIX 1.1] Fix: more
 + - [ ] 1.1.13 [FIX 1.1] Fix: more
 + - [x] 1.1.14 [FIX 1.1] Fix: more
@@ -465,7 +465,7 @@ ERROR: Maximum global iterations (6) reached. Review .progress.md for failure pa
 + - [ ] 1.1.16 [FIX 1.1] Fix: more
 --- specs/demo/.progress.md
 ## Completed Tasks
-- [x] 1.1.12 Fix: Verify failed: test -f never ended with exit code
+- [x] 1.1.12 Fix: never does not exist
 - [x] 1.1.12 Fix: more
 - [x] 1.1.14 Fix: more
 

@@ -387,7 +387,7 @@ fn a_part_that_fails_is_healed() {
     let output = workspace.run(&["--recovery-mode", "--keep-state"]);
     output.and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; inserted 1.2.1, 1.2.2
-1.2.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f one` ended with exit code 1; inserted 1.2.1.1
+1.2.1 attempt 1 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `test -f one` ended with exit code 1: one does not exist; inserted 1.2.1.1
 1.2.1.1 attempt 1 of 5; verify green; done
 1.2.1 verify green; done
 1.2.2 attempt 1 of 5; verify green; done
@@ -399,7 +399,7 @@ ended: all_green, 5 of 5 done, 1 of 1 fixes, 6 of 100 attempts
 + - [x] 1.2.1 One
 +   - **Verify**: `test -f one`
 +
-+ - [x] 1.2.1.1 [FIX 1.2.1] Fix: Verify failed: test -f one ended with exit code 1
++ - [x] 1.2.1.1 [FIX 1.2.1] Fix: one does not exist
 +
 + - [x] 1.2.2 Two
 +   - **Verify**: `true`
@@ -408,7 +408,7 @@ x - [x] 1.2 Parse
 x - [x] 1.3 Print
 --- specs/demo/.progress.md
 ## Completed Tasks
-- [x] 1.2.1.1 Fix: Verify failed: test -f one ended with exit code 1
+- [x] 1.2.1.1 Fix: one does not exist
 - [x] 1.2.1 One
 - [x] 1.2.2 Two
 - [x] 1.2 Parse
@@ -416,7 +416,7 @@ x - [x] 1.3 Print
 
 ## Fix Task History
 - Task 1.2.1: 1 fix attempted (1.2.1.1) - Final: PASS
---- state {"taskIndex":6,"totalTasks":6,"taskIteration":1,"globalIteration":6,"recoveryMode":true,"fixTaskMap":{"1.2.1":{"attempts":1,"fixTaskIds":["1.2.1.1"],"lastError":"Verify failed: test -f one ended with exit code 1"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.2.1":"success","1.2.2":"success","1.2.1.1":"success"},"modificationMap":{"1.2":{"count":1,"taskIds":["1.2.1","1.2.2"],"lastRequest":"[RUN]/1","lastTaskIds":["1.2.1","1.2.2"]}}}
+--- state {"taskIndex":6,"totalTasks":6,"taskIteration":1,"globalIteration":6,"recoveryMode":true,"fixTaskMap":{"1.2.1":{"attempts":1,"fixTaskIds":["1.2.1.1"],"lastError":"Verify failed: test -f one ended with exit code 1: one does not exist"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"success","1.2.1":"success","1.2.2":"success","1.2.1.1":"success"},"modificationMap":{"1.2":{"count":1,"taskIds":["1.2.1","1.2.2"],"lastRequest":"[RUN]/1","lastTaskIds":["1.2.1","1.2.2"]}}}
 
 "#]]);
 }

@@ -11,10 +11,10 @@ fn an_agent_that_rewrites_its_verify_changes_nothing() {
             .agent("*) sed -i 's/test -f out/true/' $tasks; echo TASK_COMPLETE ;;");
     let output = workspace.run(&["--max-task-iterations=2"]);
     output.and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 2; reverted 1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+1.1 attempt 1 of 2; reverted 1.1; verify red; verify red; failed (false_success_claim): Verify failed: `test -f out` ended with exit code 1: out does not exist
   warning: task 1.1 is being worked on: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/1.plan.md; if they are yours, run `regreen accept-plan`
-1.1 attempt 2 of 2; reverted 1.1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+1.1 attempt 2 of 2; reverted 1.1; verify red; verify red; failed (false_success_claim): Verify failed: `test -f out` ended with exit code 1: out does not exist
   warning: task 1.1 is being worked on: reverted the agent's changes to it
   warning: some of the agent's changes to the task file were reverted; its version is kept as .regreen/runs/[RUN]/1.1/2.plan.md; if they are yours, run `regreen accept-plan`
 ended: limit, 0 of 1 done, 2 of 100 attempts

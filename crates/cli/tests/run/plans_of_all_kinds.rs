@@ -82,7 +82,7 @@ fn a_group_whose_own_verify_is_red_ends_the_run() {
     let workspace = Workspace::with_tasks(GROUPS).agent("*) touch out; echo TASK_COMPLETE ;;");
     workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify unverified; done, unverified
-1 verify red; verify red; failed (runtime_exception): Verify failed: `test -d src` ended with exit code 1
+1 verify red; verify red; failed (runtime_exception): Verify failed: `test -d src` ended with exit code 1: src does not exist
 ended: limit, 1 of 4 done, 1 of 100 attempts
 ERROR: Verify of group 1 failed after its tasks were done
 --- exit code 1
@@ -120,7 +120,7 @@ fn one_task_that_fails_is_not_green() {
     let workspace = Workspace::with_tasks(THREE).agent("*) echo TASK_COMPLETE ;;");
     let output = workspace.run(&["--only=1.2", "--max-task-iterations=1"]);
     output.and_plan(&workspace).shows(str![[r#"
-1.2 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+1.2 attempt 1 of 1; verify red; verify red; failed (false_success_claim): Verify failed: `test -f out` ended with exit code 1: out does not exist
 ended: limit, 0 of 3 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1

@@ -24,7 +24,7 @@ fn a_claim_does_not_pass_with_a_red_verify() {
          1.1:2) touch out; echo TASK_COMPLETE ;;",
         );
     workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+1.1 attempt 1 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `test -f out` ended with exit code 1: out does not exist
 1.1 attempt 2 of 5; verify green; done
 ended: all_green, 1 of 1 done, 2 of 100 attempts
 --- exit code 0
@@ -216,7 +216,7 @@ fn a_red_verify_needs_no_reminder() {
         .agent("*) echo 'I wrote it.' ;;");
     let output = workspace.run(&["--max-task-iterations=1"]);
     output.and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1
+1.1 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1: `false` always fails
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
@@ -235,7 +235,7 @@ fn the_exit_code_of_an_agent_means_nothing() {
     let output = workspace.run(&["--max-task-iterations=1"]);
     output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 1; exit code 3; verify green; done
-1.2 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1
+1.2 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `false` ended with exit code 1: `false` always fails
 ended: limit, 1 of 2 done, 2 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- exit code 1

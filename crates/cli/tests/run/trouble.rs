@@ -106,7 +106,7 @@ fn a_state_file_that_is_not_json_is_kept_and_rebuilt() {
     let printed = workspace.run(&["--max-task-iterations=1"]);
     printed.and_spec(&workspace).shows(str![[r#"
   warning: specs/demo/.ralph-state.json was not JSON: key must be a string at line 1 column 18; kept it as specs/demo/.ralph-state.json.corrupt-2 and rebuilt it from the tasks
-1.2 attempt 1 of 1; exit code 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+1.2 attempt 1 of 1; exit code 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1: out does not exist
 ended: limit, 1 of 2 done, 1 of 1 fixes, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- standard error
@@ -158,7 +158,7 @@ fn a_state_file_with_values_of_wrong_types() {
         .agent("*) exit 1 ;;");
     let printed = workspace.run(&["--max-task-iterations=1"]);
     printed.and(&workspace, &[STATE]).shows(str![[r#"
-1.2 attempt 1 of 1; exit code 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1
+1.2 attempt 1 of 1; exit code 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f out` ended with exit code 1: out does not exist
 ended: limit, 1 of 2 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 1 attempt
 --- standard error

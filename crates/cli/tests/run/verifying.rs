@@ -146,7 +146,7 @@ fn of_several_commands_all_must_pass() {
     check(
         "`test -f out` and then `test -f more`",
         str![[r#"
-1.1 attempt 1 of 1; verify red; verify red; failed (runtime_exception): Verify failed: `test -f more` ended with exit code 1
+1.1 attempt 1 of 1; verify red; verify red; failed (false_success_claim): Verify failed: `test -f more` ended with exit code 1: more does not exist
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
@@ -272,10 +272,10 @@ fn the_gate_stands_in_where_there_is_no_verify() {
          *) echo TASK_COMPLETE ;;",
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f ok` ended with exit code 1
+1.1 attempt 1 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `test -f ok` ended with exit code 1: ok does not exist
 1.1 attempt 2 of 5; verify green; done
 1.2 attempt 1 of 5; verify green; done
-1.3 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f ok` ended with exit code 1
+1.3 attempt 1 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `test -f ok` ended with exit code 1: ok does not exist
 1.3 attempt 2 of 5; verify green; done
 ended: all_green, 3 of 3 done, 5 of 100 attempts
 --- exit code 0

@@ -36,7 +36,7 @@ fn a_task_that_a_later_one_broke_is_open_and_the_run_has_failed() {
     PASS  [TIME] 1.2 Make b
     PASS  [TIME] 1.3 Make c
     FAIL  [TIME] 1.1 Make a                                     no longer passes
-          Verify failed: `test -f a` ended with exit code 1
+          Verify failed: `test -f a` ended with exit code 1: a does not exist
           ran since it passed: 1.2, 1.3
      END  [TIME] finished tasks no longer pass · exit code 1    [RUN]
 
@@ -47,7 +47,7 @@ Reopened  1.1
     Next  see how 1.1 failed:       regreen why 1.1
           do the open tasks again:  regreen run --agent 'command:sh [AGENT]/agent.sh'
 --- standard error
-ERROR: Task 1.1 passed, but no longer does: Verify failed: test -f a ended with exit code 1 (ran since: 1.2, 1.3)
+ERROR: Task 1.1 passed, but no longer does: Verify failed: test -f a ended with exit code 1: a does not exist (ran since: 1.2, 1.3)
 --- exit code 1
 --- changes in specs/demo/tasks.md
 x - [x] 1.2 Make b
@@ -69,14 +69,14 @@ fn with_recovery_a_task_that_a_later_one_broke_is_healed() {
 1.1 attempt 1 of 5; verify green; done
 1.2 attempt 1 of 5; verify green; done
 1.3 attempt 1 of 5; verify green; done
-1.1 failed (runtime_exception): Verify failed: `test -f a` ended with exit code 1; inserted 1.1.1
+1.1 failed (runtime_exception): Verify failed: `test -f a` ended with exit code 1: a does not exist; inserted 1.1.1
 1.1.1 attempt 1 of 5; verify green; done
 1.1 verify green; done
 ended: all_green, 3 of 3 done, 1 of 1 fixes, 4 of 100 attempts
 --- exit code 0
 --- changes in specs/demo/tasks.md
 x - [x] 1.1 Make a
-+ - [x] 1.1.1 [FIX 1.1] Fix: Verify failed: test -f a ended with exit code 1
++ - [x] 1.1.1 [FIX 1.1] Fix: a does not exist
 x - [x] 1.2 Make b
 x - [x] 1.3 Make c
 --- specs/demo/.progress.md
@@ -84,7 +84,7 @@ x - [x] 1.3 Make c
 - [x] 1.1 Make a
 - [x] 1.2 Make b
 - [x] 1.3 Make c
-- [x] 1.1.1 Fix: Verify failed: test -f a ended with exit code 1
+- [x] 1.1.1 Fix: a does not exist
 
 ## Fix Task History
 - Task 1.1: 1 fix attempted (1.1.1) - Final: PASS
@@ -125,7 +125,7 @@ fn work_of_an_earlier_run_must_pass_as_well() {
     assert_eq!(workspace.run_as_text(&[]).code, Some(1));
     let second = workspace.run_as_text(&[]);
     second.exits(1).mentions(
-        "ERROR: Task 1.2 passed, but no longer does: Verify failed: test -f b ended with exit code 1 (ran since: 1.1)",
+        "ERROR: Task 1.2 passed, but no longer does: Verify failed: test -f b ended with exit code 1: b does not exist (ran since: 1.1)",
     );
     assert!(workspace.text("specs/demo/tasks.md").contains("- [ ] 1.2"));
 }
@@ -163,14 +163,14 @@ fn with_warn_broken_work_is_a_warning() {
     PASS  [TIME] 1.1 Make a
     PASS  [TIME] 1.2 Make b
     PASS  [TIME] 1.3 Make c
-    WARN  Task 1.1 passed, but no longer does: Verify failed: test -f a ended with exit code 1 (ran since: 1.2, 1.3)
+    WARN  Task 1.1 passed, but no longer does: Verify failed: test -f a ended with exit code 1: a does not exist (ran since: 1.2, 1.3)
      END  [TIME] all tasks done                                 [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  3 of 3 done in [TIME]
 Attempts  3 of 100
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
-    WARN  Task 1.1 passed, but no longer does: Verify failed: test -f a ended with exit code 1 (ran since: 1.2, 1.3)
+    WARN  Task 1.1 passed, but no longer does: Verify failed: test -f a ended with exit code 1: a does not exist (ran since: 1.2, 1.3)
 --- exit code 0
 
 "#]]);

@@ -8,11 +8,31 @@ use crate::cause_origin::{EXIT_CODE, EXIT_SIGNAL};
 use crate::line::is_informative;
 
 pub(crate) const SIGKILL: i32 = 9;
-const SIGTERM: i32 = 15;
 const SIGINT: i32 = 2;
 /// Shells report a death by signal as 128 and its number.
 const SIGNAL_BASE: i32 = 128;
 const LAST_SIGNAL: i32 = 64;
+
+/// Signals by their names.
+const NAMES: [(&str, i32); 17] = [
+    ("HUP", 1),
+    ("INT", 2),
+    ("QUIT", 3),
+    ("ILL", 4),
+    ("TRAP", 5),
+    ("ABRT", 6),
+    ("BUS", 7),
+    ("FPE", 8),
+    ("KILL", 9),
+    ("USR1", 10),
+    ("SEGV", 11),
+    ("USR2", 12),
+    ("PIPE", 13),
+    ("ALRM", 14),
+    ("TERM", 15),
+    ("XCPU", 24),
+    ("SYS", 31),
+];
 
 /// A line needs at least this score to override the signal.
 const STRONGER_THAN_SIGNAL: i32 = 45;
@@ -50,15 +70,14 @@ pub(crate) fn signal(evidence: &Evidence) -> Option<i32> {
         .or_else(|| by_shell().filter(is_usual))
 }
 
-fn signal_name(signal: i32) -> String {
-    match signal {
-        SIGINT => "SIGINT".to_owned(),
-        6 => "SIGABRT".to_owned(),
-        SIGKILL => "SIGKILL".to_owned(),
-        11 => "SIGSEGV".to_owned(),
-        SIGTERM => "SIGTERM".to_owned(),
-        other => format!("signal {other}"),
-    }
+/// Returns the name of a signal, such as `SIGSEGV`.
+#[must_use]
+pub fn signal_name(signal: i32) -> String {
+    let known = NAMES.iter().find(|(_, number)| *number == signal);
+    known.map_or_else(
+        || format!("signal {signal}"),
+        |(name, _)| format!("SIG{name}"),
+    )
 }
 
 /// Diagnoses a failure that nothing explains by its last informative line.
@@ -83,24 +102,6 @@ pub(crate) fn unexplained(evidence: &Evidence) -> Diagnosis {
 pub fn signal_number(text: &str) -> Option<i32> {
     let name = text.trim().to_ascii_uppercase();
     let name = name.strip_prefix("SIG").unwrap_or(&name);
-    const NAMES: [(&str, i32); 16] = [
-        ("HUP", 1),
-        ("INT", 2),
-        ("QUIT", 3),
-        ("ILL", 4),
-        ("TRAP", 5),
-        ("ABRT", 6),
-        ("BUS", 7),
-        ("FPE", 8),
-        ("KILL", 9),
-        ("USR1", 10),
-        ("SEGV", 11),
-        ("USR2", 12),
-        ("PIPE", 13),
-        ("ALRM", 14),
-        ("TERM", 15),
-        ("XCPU", 24),
-    ];
     let by_name = NAMES
         .iter()
         .find(|(known, _)| *known == name)

@@ -24,7 +24,8 @@ mod timeout;
 use regreen_model::{Evidence, Failure, FailureCategory, Source};
 
 use diagnosis::Diagnosis;
-pub use exit::signal_number;
+pub(crate) use diagnosis::fingerprint;
+pub use exit::{signal_name, signal_number};
 use signs::Signs;
 
 /// Finds out why an attempt or a command failed; `None` if it did not.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::text::one_line;
 
 /// The blocker of work that a limit ended.
-const TIME_PHRASE: &str = "Time limit insufficient";
+pub(crate) const TIME_PHRASE: &str = "Time limit insufficient";
 
 /// A failed delegation, as it is reported to the one who delegated. Its fields are public: other
 /// tools read and write this object.

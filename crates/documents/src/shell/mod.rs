@@ -6,12 +6,14 @@
 //! word.rs        where a word, a quote or a substitution ends
 //! guard.rs       the script as it is run: every line and every stage that matters is judged
 //! always_passes.rs  scripts that can't fail
+//! finding.rs     what a command that says little has found
 //! ```
 //!
 //! The reader knows the grammar of POSIX and bash well enough to find the ends of things. It
 //! expands nothing and runs nothing. What it doesn't understand, it says so (`None`).
 
 mod always_passes;
+mod finding;
 mod guard;
 mod reader;
 mod word;
@@ -19,6 +21,7 @@ mod word;
 use std::ops::Range;
 
 pub use always_passes::always_passes;
+pub use finding::{PathState, RedCommand};
 pub use guard::{Shell, guarded};
 
 /// Programs that print what they read: whether it is good, they can't tell.

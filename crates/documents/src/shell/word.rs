@@ -6,6 +6,29 @@ use super::{List, Stage, Word};
 /// Characters that end a word outside of quotes.
 const BREAKS: &[u8] = b" \t\n;&|()<>";
 
+/// Returns a word without the quotes and backslashes that the shell removes. Nothing is expanded,
+/// so what is substituted stays as it is.
+pub(super) fn unquoted(word: &str) -> String {
+    if word.contains("$(") || word.contains('`') {
+        let inside = word
+            .strip_prefix('"')
+            .and_then(|word| word.strip_suffix('"'));
+        return inside.unwrap_or(word).to_owned();
+    }
+    let mut plain = String::new();
+    let mut quote = None;
+    let mut chars = word.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            (None | Some('"'), '\\') => plain.extend(chars.next()),
+            _ => plain.push(c),
+        }
+    }
+    plain
+}
+
 impl Reader<'_> {
     /// Reads one word. Nothing if none starts here, or if something in it never ends.
     pub(super) fn word(&mut self) -> Option<Word> {

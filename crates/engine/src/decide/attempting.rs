@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use regreen_diagnosis::CONTRADICTION;
 use regreen_model::{
     AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureRecord, Mark, PlanChanges,
     PromptKind, TaskId, TaskKey, Timestamp,
@@ -12,9 +13,6 @@ use super::{Decision, asking, ending, healing, modifying, picking, services, spe
 use crate::command::{AttemptOrder, Command};
 use crate::recovery::{Charge, FailureClass, RecoveryRule};
 use crate::state::{Phase, State, TaskState};
-
-/// The error of an agent that signals completion and admits failure.
-const CONTRADICTION: &str = "CONTRADICTION: claimed completion while admitting failure";
 
 /// Starts the next attempt of the task, unless a limit or the user says stop.
 pub(super) fn start(turn: &mut Turn<'_>) {

@@ -1,5 +1,6 @@
 //! Healing: a failed task gets a task that repairs it, and is tried again.
 
+use regreen_diagnosis::short_cause;
 use regreen_model::{
     AttemptClass, ERROR_CHARS as KEPT_CHARS, Event, FailureRecord, FixBudget, FixOrigin,
     Inspection, PlainLine, PlannedRepair, PromptKind, TaskFailure, TaskId,
@@ -34,9 +35,12 @@ pub(super) fn fail_verify(turn: &mut Turn<'_>, failure: FailureRecord) {
 fn fail_as(turn: &mut Turn<'_>, failure: FailureRecord, only_red: bool) {
     let is_decided = asking::is_decided(turn);
     let Some(task) = turn.task() else { return };
+    let report = task.report.as_ref();
+    let said = report.map_or("", |report| &report.failure.last_words);
     let failure = FailureRecord {
         error: or(&failure.error, TaskFailure::NO_ERROR),
         attempted_fix: or(&failure.attempted_fix, TaskFailure::NO_ATTEMPTED_FIX),
+        last_words: or(&failure.last_words, said),
         ..failure
     };
     turn.emit(Event::TaskFailed {
@@ -243,6 +247,7 @@ fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool, repair: Option<Planned
         id: fix.clone(),
         origin: FixOrigin {
             error: failure.cause().to_owned(),
+            summary: summary(task, &failure),
             error_type: failure.kind().unwrap_or_default().to_owned(),
             attempted_fix: failure.attempted_fix,
             scope: turn.state.config.spec.clone(),
@@ -259,6 +264,16 @@ fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool, repair: Option<Planned
             repair,
         }
     });
+}
+
+/// The cause in few words, unless the agent reported it in the form that is quoted as it is.
+fn summary(task: &TaskState, failure: &FailureRecord) -> String {
+    let report = task.report.as_ref();
+    if report.is_some_and(|report| report.reports_failure) {
+        String::new()
+    } else {
+        short_cause(failure)
+    }
 }
 
 fn extra_step(task: &TaskState, again: bool, repair: Option<&PlannedRepair>) -> String {

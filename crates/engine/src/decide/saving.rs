@@ -50,8 +50,19 @@ pub(super) fn save(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };
     let commit = task.picked.commit.clone();
     match commit.filter(|_| turn.state.config.commits) {
-        Some(message) => commit_as(turn, message),
+        Some(message) => {
+            let message = with_cause(turn, message);
+            commit_as(turn, message);
+        }
         None => record(turn),
+    }
+}
+
+/// The message of a fix's commit says below its first line what was fixed.
+fn with_cause(turn: &Turn<'_>, message: String) -> String {
+    match turn.task().and_then(|task| turn.cause_of(task)) {
+        Some(cause) if !message.contains('\n') => format!("{message}\n\n{cause}"),
+        _ => message,
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    Event, FixBudget, PlanQuery, PromptKind, StateFile, TaskId, TaskKey, Timestamp,
+    ERROR_CHARS, Event, FixBudget, PlainLine, PlanQuery, PromptKind, StateFile, TaskId, TaskKey,
+    Timestamp,
 };
 
 use super::Decision;
@@ -166,11 +167,15 @@ impl<'s> Turn<'s> {
         shown.or_else(|| self.before.tasks.get(key))
     }
 
-    /// What the user had to say about a task, and about its original if it is a fix.
+    /// What the user had to say about a task, about its original and about all fixes of that:
+    /// they are about one problem.
     pub(super) fn context_of(&self, task: &TaskState) -> Vec<String> {
-        let is_root = |other: &&TaskState| task.picked.is_fix() && *other.key() == task.picked.root;
-        let root = self.tasks().find(is_root);
-        let said = root.into_iter().chain([task]);
+        let root = &task.picked.root;
+        let of_root = self.tasks().filter(|other| *other.key() == *root);
+        let of_fixes = self
+            .tasks()
+            .filter(|other| other.picked.is_fix() && other.picked.root == *root);
+        let said = of_root.chain(of_fixes);
         said.flat_map(|task| task.context.iter().cloned()).collect()
     }
 
@@ -180,6 +185,17 @@ impl<'s> Turn<'s> {
             task.picked.root == fix.picked.root && task.owns_automatic_fix(&fix.key().id)
         };
         self.tasks().find(is_owner)
+    }
+
+    /// The error that a fix was made for in this run.
+    pub(super) fn cause_of(&self, fix: &TaskState) -> Option<PlainLine> {
+        let (root, id) = (&fix.picked.root, &fix.key().id);
+        let owners = self.tasks().filter(|task| task.picked.root == *root);
+        let made = owners
+            .flat_map(|task| &task.fixes)
+            .find(|(made, _)| made == id);
+        let cause = made.map(|(_, error)| PlainLine::flatten(error, ERROR_CHARS));
+        cause.filter(|cause| fix.picked.is_fix() && !cause.is_empty())
     }
 
     /// Originals that were attempted in this run.

@@ -1,5 +1,6 @@
 //! Independent verification: the agent's word is never enough.
 
+use regreen_diagnosis::{outranks_verify, refuted_claim};
 use regreen_model::{Event, Failure, FailureKind, FailureRecord, Mark, PromptKind, Verdict};
 
 use super::turn::Turn;
@@ -69,14 +70,15 @@ pub(super) fn ended(
         Verdict::Red { .. } if first => attempting::start_unless_used_up(turn),
         // The first failure may be bad luck: Verify runs once more before it counts.
         Verdict::Red { .. } if !again => start(turn, true),
-        Verdict::Red { error } => healing::fail_verify(
-            turn,
-            FailureRecord {
+        Verdict::Red { error } => {
+            let red = FailureRecord {
                 error: error.clone(),
                 attempted_fix: attempted_fix(turn),
                 diagnosis: diagnosis.cloned().map(Box::new),
-            },
-        ),
+                ..FailureRecord::default()
+            };
+            healing::fail_verify(turn, cause(turn, red));
+        }
         Verdict::Green | Verdict::Unverified => accept(turn, verdict),
     }
 }
@@ -88,6 +90,32 @@ fn open_question(turn: &Turn<'_>) -> Option<FailureRecord> {
     let failure = report.failure.confident_diagnosis()?;
     let asks = failure.kind == FailureKind::AskedQuestion && !report.signalled;
     asks.then(|| report.failure.clone())
+}
+
+/// Chooses the cause of a failure that a red Verify shows: an agent that asked, refused or crashed
+/// explains it better than its consequence does.
+fn cause(turn: &Turn<'_>, red: FailureRecord) -> FailureRecord {
+    let report = turn.task().and_then(|task| task.report.as_ref());
+    let Some(report) = report else { return red };
+    if report.signalled {
+        let diagnosis = red.diagnosis.map(|found| Box::new(refuted_claim(*found)));
+        return FailureRecord { diagnosis, ..red };
+    }
+    let own = report
+        .failure
+        .confident_diagnosis()
+        .filter(|own| outranks_verify(own));
+    let shows_the_same = |own: &Failure| {
+        let shown = red.diagnosis.as_ref();
+        shown.is_some_and(|shown| shown.fingerprint == own.fingerprint)
+    };
+    match own {
+        Some(own) if !shows_the_same(own) => FailureRecord {
+            error: format!("{}\n{}", report.failure.error, red.error),
+            ..report.failure.clone()
+        },
+        _ => red,
+    }
 }
 
 fn attempted_fix(turn: &Turn<'_>) -> String {

@@ -40,8 +40,8 @@ fn failure(kind: FailureKind) -> FailureRecord {
     };
     FailureRecord {
         error: "it failed".into(),
-        attempted_fix: String::new(),
         diagnosis: Some(Box::new(failure)),
+        ..FailureRecord::default()
     }
 }
 

@@ -254,6 +254,8 @@ fn inspect_or_fix(situation: &Situation<'_>) -> RecoveryAction {
 /// Whether the failure is of a sort that a repair can remove.
 fn may_be_repairable(failure: Option<&Failure>) -> bool {
     failure.is_some_and(|failure| match failure.category {
+        // The work is missing, not the environment.
+        _ if failure.kind == FailureKind::FalseSuccessClaim => false,
         FailureCategory::ToolError | FailureCategory::Partial => true,
         FailureCategory::Timeout
         | FailureCategory::MissingContext

@@ -146,6 +146,7 @@ fn a_task_that_an_earlier_run_gave_up_begins_with_how_it_failed() {
     let before = FailureRecord {
         error: "it broke".to_owned(),
         attempted_fix: "hope".to_owned(),
+        last_words: "I hoped for the best".to_owned(),
         diagnosis: None,
     };
     let mut run = Run::start(vec![]);

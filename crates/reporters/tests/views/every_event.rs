@@ -241,6 +241,7 @@ fn report(text: &str, class: AttemptClass) -> AttemptReport {
         failure: FailureRecord {
             error: text.to_owned(),
             attempted_fix: text.to_owned(),
+            last_words: text.to_owned(),
             diagnosis: None,
         },
         session: Some(text.to_owned()),
@@ -292,6 +293,7 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
             failure: FailureRecord {
                 error: text.to_owned(),
                 attempted_fix: text.to_owned(),
+                last_words: text.to_owned(),
                 diagnosis: None,
             },
             only_red: false,

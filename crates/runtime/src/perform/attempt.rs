@@ -1,7 +1,7 @@
 //! One attempt of the agent at a task.
 
 use regreen_agents::{Assignment, IdenticalPrompt};
-use regreen_diagnosis::{ObservedAttempt, task_failure};
+use regreen_diagnosis::{ObservedAttempt, diagnosed};
 use regreen_documents::{RowId, TaskFile, shell_steps};
 use regreen_engine::AttemptOrder;
 use regreen_model::{
@@ -12,7 +12,7 @@ use regreen_workspace::AttemptName;
 
 use super::attempt_files::{active_ms, save_prompt, saved_usage, usage_file};
 use super::plan_guard::{GuardedCommand, PlanGuard, had_begun};
-use super::prompt::{suggestions, written_prompt};
+use super::prompt::{repaired_failure, written_prompt};
 use super::settings_guard::is_about_settings;
 use super::tampering::{remember_surroundings, review_surroundings};
 use crate::clock;
@@ -42,10 +42,10 @@ pub(crate) fn attempt(
         return Ok(Attempted::Gone);
     };
     let earlier = performer.earlier_runs(&recorder.journal.store);
-    let suggestions = suggestions(&earlier, &file, row)?;
+    let repairs = repaired_failure(&earlier, &file, row)?;
     let session = order.session.as_deref();
     let resumes = performer.context.agent.session(session).is_some();
-    let prompt = written_prompt(performer, order, &file, row, resumes, &suggestions);
+    let prompt = written_prompt(performer, order, &file, row, resumes, repairs.as_ref());
     if let Err(refused) = save_prompt(performer, order, &prompt, resumes)? {
         return Ok(Attempted::Ended(Box::new(fatal(&refused))));
     }
@@ -60,9 +60,8 @@ pub(crate) fn attempt(
     // Before the snapshot: what is taken back is not part of the work.
     performer.end_settings_guard()?;
     let report = seen.task_report(&key.id, order.task.is_verify);
-    let (mut report, files) = review_changes(performer, &name, Some(guard), report)?;
-    let diagnosis = task_failure(&report, &seen.transcript, files);
-    report.failure.diagnosis = diagnosis.map(Box::new);
+    let (report, files) = review_changes(performer, &name, Some(guard), report)?;
+    let report = diagnosed(report, &seen.transcript, files);
     Ok(Attempted::Ended(Box::new(report)))
 }
 
@@ -161,7 +160,10 @@ fn with_moved_head(report: AttemptReport, moved: Option<String>) -> AttemptRepor
     AttemptReport {
         signalled: false,
         reports_failure: true,
-        failure: FailureRecord::new(moved),
+        failure: FailureRecord {
+            last_words: report.failure.last_words.clone(),
+            ..FailureRecord::new(moved)
+        },
         ..report
     }
 }

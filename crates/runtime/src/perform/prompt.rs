@@ -22,7 +22,7 @@ pub(super) fn written_prompt(
     file: &TaskFile,
     row: RowId,
     resumes: bool,
-    suggestions: &[String],
+    repairs: Option<&FailureRecord>,
 ) -> String {
     let paths = &performer.paths;
     let (task, root) = (&order.task.task, file.root(row));
@@ -40,7 +40,7 @@ pub(super) fn written_prompt(
                 title: &key.title,
                 block: file.block(root).unwrap_or_default(),
             }),
-        suggestions,
+        repairs,
         spec_name: &paths.spec.name,
         spec_dir: &paths.shown(&paths.spec_folder()),
         tasks_file: &paths.shown(&paths.spec.tasks),
@@ -130,21 +130,17 @@ fn reason<'a>(
     }
 }
 
-/// What may help a fix: the suggestions in the diagnosis of the task that it repairs.
-pub(super) fn suggestions(
+/// How the task failed last that a fix repairs.
+pub(super) fn repaired_failure(
     earlier: &EarlierRuns<'_>,
     file: &TaskFile,
     row: RowId,
-) -> Result<Vec<String>, PerformError> {
+) -> Result<Option<FailureRecord>, PerformError> {
     let repaired = file.fixed_by(row).and_then(|task| file.key(task));
-    let failure = match repaired {
+    Ok(match repaired {
         Some(task) => earlier.last_failure(&task)?,
         None => None,
-    };
-    let found = failure
-        .as_ref()
-        .and_then(FailureRecord::confident_diagnosis);
-    Ok(found.map_or_else(Vec::new, |found| found.suggested_actions.clone()))
+    })
 }
 
 /// The fixes of a task that are done.

@@ -172,6 +172,7 @@ fn fix(
 ) -> Option<NewTask> {
     let task = file.task(row)?;
     let origin = FixOrigin {
+        summary: String::new(),
         error: arguments.error.to_string_lossy().into_owned(),
         error_type: arguments.error_type.clone(),
         attempted_fix: arguments.attempted.to_string_lossy().into_owned(),

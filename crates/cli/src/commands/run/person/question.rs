@@ -1,6 +1,6 @@
 //! The question to a person, and how an answer is read.
 
-use regreen_model::{AnswerKind, Failure, TaskFailure, visible_line};
+use regreen_model::{AnswerKind, Failure, FailureRecord, TaskFailure, visible_line};
 use regreen_reporters::{LineStyle, Status, StatusLine, headline, kind_and_place};
 use regreen_runtime::PersonQuestion;
 
@@ -57,6 +57,7 @@ impl QuestionText<'_> {
         if let Some(failure) = &question.failure {
             facts.extend(kind_and_place(failure).map(|kind| ("", kind)));
             facts.push(("", headline(failure)));
+            facts.extend(said_last(failure).map(|words| ("the agent said last", words)));
             let advice = failure
                 .confident_diagnosis()
                 .map(Failure::advice)
@@ -109,6 +110,13 @@ impl QuestionText<'_> {
     }
 }
 
+/// Returns the last paragraph of what the agent said, unless the error quotes it.
+fn said_last(failure: &FailureRecord) -> Option<String> {
+    let words = failure.unquoted_words()?;
+    let last = words.rsplit("\n\n").find(|text| !text.trim().is_empty())?;
+    (!failure.error.contains(last.trim())).then(|| last.trim().to_owned())
+}
+
 pub(super) fn prompt(choices: &[AnswerKind]) -> String {
     format!("What now? [{}] ", letters(choices))
 }
@@ -146,7 +154,7 @@ mod tests {
     use std::path::Path;
 
     use regreen_engine::Question;
-    use regreen_model::{FailureRecord, TaskId, TaskKey};
+    use regreen_model::{TaskId, TaskKey};
 
     use super::*;
 
@@ -162,6 +170,7 @@ mod tests {
                 diagnosis: None,
                 error: error.to_owned(),
                 attempted_fix: error.to_owned(),
+                last_words: error.to_owned(),
             }),
             failed_attempt: Some(2),
             iterations: 2,
