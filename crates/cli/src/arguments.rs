@@ -158,6 +158,9 @@ pub struct Explain {
     /// Who printed the log
     #[arg(long, value_enum, default_value = "command")]
     pub source: ExplainSource,
+    /// Log of a green run: lines that it prints as well are not the cause; can be repeated
+    #[arg(long, value_name = "GREEN", conflicts_with = "report")]
+    pub baseline: Vec<PathBuf>,
     /// Print a report that ends in `<task_metadata>`, as `delegate` does
     #[arg(long, conflicts_with_all = ["json", "report"])]
     pub report_text: bool,

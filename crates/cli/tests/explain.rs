@@ -27,6 +27,7 @@ fn a_log_is_explained_with_the_line_that_matters() {
    Retry  after a repair of the environment
   Repair  pip_install requests
    Where  line 5 of the log
+            Traceback (most recent call last):
               File "app.py", line 3, in <module>
                 import requests
           > ModuleNotFoundError: No module named 'requests'
@@ -68,6 +69,11 @@ fn scripts_get_the_same_as_json() {
         "rule",
         "confidence",
         "fingerprint",
+        "place",
+        "step",
+        "others",
+        "excerpt",
+        "named_by",
     ] {
         assert!(keys.contains(&key), "{key} in {keys:?}");
     }
@@ -119,4 +125,33 @@ fn secrets_in_a_log_are_not_shown() {
             serde_json::from_str::<serde_json::Value>(&printed).unwrap();
         }
     }
+}
+
+#[test]
+fn lines_that_a_green_run_prints_too_are_not_the_cause() {
+    let test = Workspace::new()
+        .file(
+            "green.log",
+            "09:00:01 error: no cache in /tmp/1\nall is well\n",
+        )
+        .file(
+            "red.log",
+            "10:30:07 error: no cache in /tmp/2\nthe books do not balance\nbye\n",
+        );
+    let answer = test
+        .regreen(&[
+            "explain",
+            "red.log",
+            "--baseline",
+            "green.log",
+            "--exit-code",
+            "1",
+            "--json",
+        ])
+        .exits(0);
+    let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+    assert_eq!(json["blocked_on"], "the books do not balance");
+    assert_eq!(json["excerpt"]["first_line"], 1);
+    test.regreen(&["explain", "red.log", "--baseline", "no.log"])
+        .exits(2);
 }

@@ -117,11 +117,12 @@ fn looking_starts_no_program() {
     for program in PROGRAMS {
         trap(&test, &format!("bin/{program}"));
     }
-    let looks: [&[&str]; 19] = [
+    let looks: [&[&str]; 20] = [
         &["lint", "demo"],
         &["tasks", "list", TASKS],
         &["tasks", "tick", TASKS, "1.1"],
         &["explain", "log"],
+        &["rules", "list"],
         &["config", "demo"],
         &["status", "demo"],
         &["status", "demo", "--json"],

@@ -2,52 +2,99 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr_iter, memmem, memrchr};
-use regreen_model::Excerpt;
+use memchr::{memchr_iter, memmem, memrchr};
+use regreen_model::{Excerpt, Source};
 
+use crate::line::message_of;
+use crate::rules::RuleBook;
+use crate::rules::lazy_regex::LazyRegex;
 use crate::scan::readable;
 
 /// How many lines before and after the cause an excerpt has at most.
 const BEFORE: usize = 3;
 const AFTER: usize = 12;
-/// An excerpt of this many lines after the cause ends at the next empty line.
+/// So many lines after the cause belong to it even if a paragraph ends among them.
 const ENOUGH: usize = 2;
 /// How long a line of an excerpt may be.
 const MAX_LINE: usize = 300;
 /// How long an echoed command may be.
 const MAX_COMMAND: usize = 200;
 
-/// Returns the lines of the window around a line that belong to it: its paragraph, and what follows
-/// until a paragraph ends.
+/// Returns the lines of the window around a line, up to the commands before and after it.
 pub(crate) fn excerpt(window: &[u8], part: &Range<usize>, number: u64) -> Excerpt {
     let above = window[..part.start].strip_suffix(b"\n").unwrap_or_default();
-    let mut lines: Vec<String> = above
-        .rsplit(|byte| *byte == b'\n')
-        .take(BEFORE)
-        .take_while(|line| !is_blank(line) && !is_command(line))
-        .map(shown)
-        .collect();
+    let above = above.rsplit(|byte| *byte == b'\n').take(BEFORE);
+    let above = above.take_while(|line| !is_blank(line) && !is_command(line));
+    let mut lines: Vec<String> = above.map(shown).collect();
     lines.reverse();
     let first_line = number.saturating_sub(lines.len() as u64);
     lines.push(shown(&window[part.clone()]));
     let below = window[part.end..].strip_prefix(b"\n").unwrap_or_default();
-    let mut after: Vec<String> = Vec::new();
-    for line in below.split(|byte| *byte == b'\n').take(AFTER) {
-        if is_command(line) || (is_blank(line) && after.len() >= ENOUGH) {
-            break;
-        }
-        after.push(shown(line));
-    }
-    while after.last().is_some_and(|line| line.trim().is_empty()) {
-        after.pop();
-    }
-    let last_line = number + after.len() as u64;
-    lines.extend(after);
+    let below = below.split(|byte| *byte == b'\n').take(AFTER);
+    lines.extend(below.take_while(|line| !is_command(line)).map(shown));
     Excerpt {
+        last_line: (first_line + lines.len() as u64).saturating_sub(1),
         first_line,
-        last_line,
         lines,
     }
+}
+
+/// Returns the lines of an excerpt that belong to its line `number`: its paragraph, and what follows
+/// as long as it is indented deeper. Marks of a CI system and time stamps are left out.
+pub(crate) fn belonging(excerpt: &Excerpt, number: u64) -> Excerpt {
+    let at = usize::try_from(number.saturating_sub(excerpt.first_line)).unwrap_or_default();
+    let lines: Vec<&str> = excerpt
+        .lines
+        .iter()
+        .map(|line| without_time(line))
+        .collect();
+    let Some(cause) = lines.get(at) else {
+        return excerpt.clone();
+    };
+    let above = lines[..at].iter().rev().take_while(|line| !is_mark(line));
+    let first = at - above.count();
+    let indent = indent_of(cause);
+    let mut last = at;
+    for (n, line) in lines.iter().enumerate().skip(at + 1) {
+        let is_further = n - at > ENOUGH && lines[n - 1].trim().is_empty();
+        if is_mark(line) || (is_further && indent_of(line) <= indent) {
+            break;
+        }
+        if !line.trim().is_empty() {
+            last = n;
+        }
+    }
+    Excerpt {
+        first_line: excerpt.first_line + first as u64,
+        last_line: excerpt.first_line + last as u64,
+        lines: lines[first..=last]
+            .iter()
+            .map(|line| (*line).to_owned())
+            .collect(),
+    }
+}
+
+/// Matches the time stamp that a CI system puts before each line, and what `gh` puts before that.
+static TIME: LazyRegex =
+    LazyRegex::new(r"^(?:[^\t]{1,120}\t[^\t]{1,120}\t)?\u{FEFF}?\d{4}-\d\d-\d\dT[\d:.]+Z ?");
+
+fn without_time(line: &str) -> &str {
+    TIME.end_of_match(line).map_or(line, |end| &line[end..])
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// Returns whether a line divides the log into steps.
+fn is_mark(line: &str) -> bool {
+    let book = RuleBook::ours();
+    let candidates = book.prefilter(Source::Command).candidates(line.as_bytes());
+    candidates.into_iter().any(|n| {
+        let rule = &book.rules[n];
+        let text = if rule.raw { line } else { message_of(line) };
+        rule.role.is_mark() && rule.matches(text)
+    })
 }
 
 /// Returns the last line in a part of the window that echoes a command: its offset, and the command.
@@ -59,10 +106,16 @@ pub(crate) fn last_command(window: &[u8], part: Range<usize>) -> Option<(usize, 
         .filter_map(|start| memmem::rfind(searched, start))
         .max()?;
     let at = part.start + last + 1;
-    let end = memchr(b'\n', &window[at..]).map_or(window.len(), |n| at + n);
-    let text = readable(&window[at + 2..end]).trim().to_owned();
-    let end = text.floor_char_boundary(MAX_COMMAND);
-    is_command(&window[at..end.max(1) + at]).then(|| (at, text[..end].to_owned()))
+    first_command(&window[at..]).map(|text| (at, text))
+}
+
+/// Returns the command that the first line of a text echoes.
+pub(crate) fn first_command(text: &[u8]) -> Option<String> {
+    let line = text.split(|byte| *byte == b'\n').next()?;
+    let command = readable(line.get(2..).filter(|_| is_command(line))?)
+        .trim()
+        .to_owned();
+    Some(command[..command.floor_char_boundary(MAX_COMMAND)].to_owned())
 }
 
 /// Returns the number of line ends in a part of the window.

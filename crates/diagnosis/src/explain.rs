@@ -1,6 +1,9 @@
-use regreen_model::{Ending, Evidence, Failure, Finding, Output, Source};
+use regreen_model::{Ending, Evidence, Excerpt, Failure, Finding, Output, Source};
 use serde_json::{Map, Value, json};
 
+use crate::excerpt::belonging;
+use crate::own_rules::OwnRules;
+use crate::place::SourcePlace;
 use crate::rank;
 use crate::report::Report;
 use crate::report::child_failure::ChildFailure;
@@ -15,6 +18,10 @@ pub struct Explanation {
     pub failure: Option<Failure>,
     /// The finding whose line is quoted, with its neighbours.
     quoted: Option<Finding>,
+    /// The step that failed, or the command that printed the cause.
+    step: Option<String>,
+    /// The rule of the user's own that named the cause.
+    named_by: Option<String>,
     duration_ms: u64,
 }
 
@@ -36,21 +43,47 @@ pub fn evidence_of(
 }
 
 impl Explanation {
+    /// More other failures of the same sort are not counted.
+    pub const MAX_OTHERS: u64 = 30;
+
     /// Explains the evidence.
     #[must_use]
     pub fn of(evidence: &Evidence) -> Self {
-        let failure = rank(evidence);
+        Self::with_own_rules(evidence, &OwnRules::default())
+    }
+
+    /// Explains the evidence, and names the cause as the user's own rules do.
+    #[must_use]
+    pub fn with_own_rules(evidence: &Evidence, own: &OwnRules) -> Self {
+        let mut failure = rank(evidence);
+        let named_by = failure
+            .as_mut()
+            .and_then(|failure| own.name_cause(failure, &evidence.output))
+            .map(str::to_owned);
         let line = failure
             .as_ref()
             .and_then(|failure| u64::try_from(failure.line?).ok());
-        let quoted = evidence
-            .output
-            .findings
-            .iter()
-            .find(|finding| Some(finding.line) == line);
+        let output = &evidence.output;
+        let of_rule = |finding: &&Finding| {
+            let is_rule = failure
+                .as_ref()
+                .is_some_and(|failure| failure.rule == finding.rule);
+            Some(finding.line) == line && is_rule
+        };
+        let on_line =
+            |finding: &&Finding| Some(finding.line) == line && !finding.excerpt.lines.is_empty();
+        let all = || output.own_findings.iter().chain(&output.findings);
+        let quoted = all().find(of_rule).or_else(|| all().find(on_line)).cloned();
+        let quoted = quoted.or_else(|| end_around(output, line?));
+        let step = output
+            .failed_step
+            .clone()
+            .or_else(|| quoted.as_ref()?.command.clone());
         Self {
+            step,
+            named_by,
+            quoted,
             failure,
-            quoted: quoted.cloned(),
             duration_ms: evidence.ending.duration_ms,
         }
     }
@@ -65,8 +98,61 @@ impl Explanation {
         let mut fields = serde_json::to_value(failure).unwrap_or(Value::Null);
         if let Value::Object(fields) = &mut fields {
             fields.retain(|name, _| !OF_RUNS.contains(&name.as_str()));
+            let more = json!({
+                "place": self.place(),
+                "step": self.step,
+                "others": self.others(),
+                "excerpt": self.excerpt(),
+                "named_by": self.named_by,
+            });
+            fields.extend(more.as_object().cloned().unwrap_or_default());
         }
         fields
+    }
+
+    /// Returns the place in the source that the failure is about, where the output names one.
+    #[must_use]
+    pub fn place(&self) -> Option<SourcePlace> {
+        let quoted = self
+            .failure
+            .as_ref()?
+            .blocked_on
+            .as_deref()
+            .unwrap_or_default();
+        SourcePlace::in_line(quoted).or_else(|| {
+            let quoted = self.quoted.as_ref()?;
+            let excerpt = &quoted.excerpt;
+            let at = quoted.line.checked_sub(excerpt.first_line)?;
+            let lines: Vec<&str> = excerpt.lines.iter().map(String::as_str).collect();
+            SourcePlace::around(&lines, usize::try_from(at).ok()?)
+        })
+    }
+
+    /// Returns the step that failed, or the command that printed the cause.
+    #[must_use]
+    pub fn step(&self) -> Option<&str> {
+        self.step.as_deref()
+    }
+
+    /// Returns how many other failures of the same sort there are; more than 30 are not counted.
+    #[must_use]
+    pub fn others(&self) -> u64 {
+        let count = self.quoted.as_ref().map_or(0, |finding| finding.count);
+        count.saturating_sub(1).min(Self::MAX_OTHERS)
+    }
+
+    /// Returns the lines that belong to the cause.
+    #[must_use]
+    pub fn excerpt(&self) -> Option<Excerpt> {
+        let quoted = self.quoted.as_ref()?;
+        let is_kept = !quoted.excerpt.lines.is_empty();
+        is_kept.then(|| belonging(&quoted.excerpt, quoted.line))
+    }
+
+    /// Returns the rule of the user's own that named the cause.
+    #[must_use]
+    pub fn named_by(&self) -> Option<&str> {
+        self.named_by.as_deref()
     }
 
     /// Returns the failure as a report, with its metadata.
@@ -85,6 +171,35 @@ impl Explanation {
     }
 }
 
+/// How many lines around a line at the end of an output are shown.
+const SHOWN_AROUND: u64 = 3;
+
+/// Returns a line at the end of the output that no rule matches, with the lines around it.
+fn end_around(output: &Output, line: u64) -> Option<Finding> {
+    let last = output.tail_ends_at.unwrap_or(output.lines);
+    let lines: Vec<&str> = output.end().lines().collect();
+    let first = (last + 1).checked_sub(lines.len() as u64)?;
+    let from = line.saturating_sub(SHOWN_AROUND).max(first);
+    let to = (line + SHOWN_AROUND).min(last);
+    let text = |number: u64| {
+        lines
+            .get(usize::try_from(number.checked_sub(first)?).ok()?)
+            .copied()
+    };
+    let shown = (from..=to).filter_map(text).map(str::to_owned);
+    Some(Finding {
+        line,
+        text: text(line)?.to_owned(),
+        count: 1,
+        excerpt: Excerpt {
+            first_line: from,
+            last_line: to,
+            lines: shown.collect(),
+        },
+        ..Finding::default()
+    })
+}
+
 fn no_failure() -> Map<String, Value> {
     let nothing = json!({
         "category": null,
@@ -101,6 +216,11 @@ fn no_failure() -> Map<String, Value> {
         "rule": null,
         "confidence": null,
         "fingerprint": null,
+        "place": null,
+        "step": null,
+        "others": 0,
+        "excerpt": null,
+        "named_by": null,
     });
     match nothing {
         Value::Object(map) => map,
@@ -193,7 +313,12 @@ mod tests {
                 "repair",
                 "rule",
                 "confidence",
-                "fingerprint"
+                "fingerprint",
+                "place",
+                "step",
+                "others",
+                "excerpt",
+                "named_by"
             ]
         );
         assert_eq!(explained("fine\n", 0).report_text(), "It did not fail.\n");

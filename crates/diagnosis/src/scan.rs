@@ -5,19 +5,24 @@ use std::borrow::Cow;
 use std::cell::{LazyCell, OnceCell};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr};
 use regreen_model::{Excerpt, FailureKind, Finding, Output, Source};
 
-use crate::excerpt::{excerpt as lines_around, last_command, line_ends};
+use crate::baseline::Baseline;
+use crate::excerpt::{excerpt as lines_around, first_command, last_command, line_ends};
 use crate::failure_words::says_failure;
 use crate::line::{LineKind, is_informative};
 use crate::line::{message_of, without_cause_words};
+use crate::line_checks::LineChecks;
+use crate::own_rules::OwnRules;
 use crate::rules::RuleBook;
 use crate::rules::captures::with_derived;
 use crate::rules::rule::Role;
 use crate::rules::rule::{MATCHED, Rule, SurroundingLines};
-use crate::steps::{Mark, Steps};
+use crate::rules::template::fill;
+use crate::steps::{Mark, STEP_TITLE, Steps};
 use crate::text::Stripper;
 
 /// How much is collected before it is searched.
@@ -58,6 +63,7 @@ pub struct Scanner {
     /// Whether a test report is quoting the output of the tested program.
     is_aside: bool,
     command: EchoedCommand,
+    checks: LineChecks,
 }
 
 /// The last command that a shell or a runner echoed.
@@ -73,6 +79,9 @@ struct EchoedCommand {
 impl EchoedCommand {
     /// Searches the window up to `end` for commands.
     fn search(&mut self, window: &[u8], end: usize) {
+        if self.searched == 0 && self.lines == 0 {
+            self.last = first_command(window).map(|text| (1, text));
+        }
         // A command begins after a line end, which may be the last byte that was searched.
         let from = self.searched.saturating_sub(1);
         if let Some((at, text)) = last_command(window, from..end.max(from)) {
@@ -100,7 +109,22 @@ impl Scanner {
             found: Steps::new(),
             is_aside: false,
             command: EchoedCommand::default(),
+            checks: LineChecks::default(),
         }
+    }
+
+    /// Lets lines lose that green runs print as well.
+    #[must_use]
+    pub fn with_baseline(mut self, baseline: Arc<Baseline>) -> Self {
+        self.checks.baseline = Some(baseline);
+        self
+    }
+
+    /// Also looks for what rules of the user's own match.
+    #[must_use]
+    pub fn with_own_rules(mut self, rules: Arc<OwnRules>) -> Self {
+        self.checks.own_rules = Some(rules);
+        self
     }
 
     /// Takes the next bytes, in pieces of any size.
@@ -127,8 +151,17 @@ impl Scanner {
             .saturating_sub(if is_whole { 0 } else { SAMPLE });
         let lines = self.lines + u64::from(is_open);
         let (findings, failed) = self.found.into_findings();
+        // What other steps print is not about the step that failed.
+        let is_near = |line: u64| {
+            failed
+                .as_ref()
+                .is_none_or(|step| step.lines.contains(&line))
+        };
+        let (mut new_lines, mut own_findings) = (self.checks.new_lines, self.checks.own_findings);
+        new_lines.retain(|(line, _)| is_near(*line));
+        own_findings.retain(|finding| is_near(finding.line));
         let (tail, tail_ends_at) = match &failed {
-            Some(step) => (&step.tail[..], step.last_line),
+            Some(step) => (&step.tail[..], *step.lines.end()),
             None => (&self.window[tail..], lines),
         };
         Output {
@@ -140,6 +173,8 @@ impl Scanner {
             findings,
             failed_step: failed.and_then(|step| step.title),
             last_command_at: self.command.last.map(|(line, _)| line),
+            new_lines,
+            own_findings,
         }
     }
 
@@ -170,6 +205,8 @@ impl Scanner {
         self.window = window;
         // A part of a very long line may have been read beyond the end already.
         let end = end.max(from);
+        self.checks
+            .read(&self.window, self.done..end, self.lines + 1);
         self.lines += memchr_iter(b'\n', &self.window[self.done..end]).count() as u64;
         self.done = end;
         self.forget();
@@ -203,7 +240,7 @@ impl Scanner {
         let look = || around.get_or_init(|| neighbours(window, part));
         let nothing = SurroundingLines::default();
         for shown in line.split('\r').filter(|shown| !shown.trim().is_empty()) {
-            for (n, captures) in self.matching(shown, &candidates, look) {
+            for (n, mut captures) in self.matching(shown, &candidates, look) {
                 let rule = &self.book.rules[n];
                 match rule.role {
                     Role::Aside => self.is_aside = true,
@@ -216,6 +253,9 @@ impl Scanner {
                 }
                 if rule.role.is_mark() {
                     self.is_aside = false;
+                    if let Some(title) = rule.blocker {
+                        name_step(title, &mut captures, look());
+                    }
                     self.found.mark(&Mark {
                         role: rule.role,
                         captures: &captures,
@@ -249,6 +289,7 @@ impl Scanner {
                     } else {
                         Excerpt::default()
                     },
+                    is_known: is_blame && self.checks.knows(shown),
                 };
                 let finding = match rule.role {
                     Role::Wrapper if self.source == Source::Command => {
@@ -279,6 +320,7 @@ impl Scanner {
                 line: wrapper.line.saturating_sub(distance),
                 text: line.trim().to_owned(),
                 before: Vec::new(),
+                excerpt: up_to_wrapper(&wrapper, near, distance),
                 after: vec![wrapper.text],
                 captures: BTreeMap::new(),
                 ..wrapper
@@ -339,6 +381,26 @@ impl Scanner {
     }
 }
 
+/// Names a step by a template, which may name the line below its mark.
+fn name_step(title: &str, captures: &mut BTreeMap<String, String>, near: &SurroundingLines) {
+    let next = near.after.first().cloned().unwrap_or_default();
+    captures.insert("next".to_owned(), next);
+    if let Some(title) = fill(title, captures) {
+        captures.insert(STEP_TITLE.to_owned(), title);
+    }
+}
+
+/// Returns the lines from the one that a wrapper speaks of to the wrapper.
+fn up_to_wrapper(wrapper: &Finding, near: &SurroundingLines, distance: u64) -> Excerpt {
+    let from = near.before.len() - usize::try_from(distance).unwrap_or_default();
+    let lines = near.before[from..].iter().chain([&wrapper.text]);
+    Excerpt {
+        first_line: wrapper.line.saturating_sub(distance),
+        last_line: wrapper.line,
+        lines: lines.cloned().collect(),
+    }
+}
+
 /// Returns the end of an output, as much as is kept of it.
 fn last_bytes(text: &[u8]) -> &[u8] {
     &text[text.len().saturating_sub(SAMPLE)..]
@@ -368,7 +430,7 @@ fn line_around(window: &[u8], at: usize, floor: usize) -> Range<usize> {
 }
 
 /// Returns the lines before and after a part of the window.
-fn neighbours(window: &[u8], part: &Range<usize>) -> SurroundingLines {
+pub(crate) fn neighbours(window: &[u8], part: &Range<usize>) -> SurroundingLines {
     let before = &window[part.start.saturating_sub(MARGIN)..part.start];
     let after = &window[part.end..(part.end + MARGIN).min(window.len())];
     let mut before: Vec<String> = before

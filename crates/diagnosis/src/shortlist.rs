@@ -148,6 +148,8 @@ impl Kept {
     }
 }
 
+/// How much less a line proves that green runs print as well.
+const KNOWN: i32 = 100;
 /// How much more a line scores that is called the cause of another.
 const NAMED_CAUSE: i32 = 10;
 
@@ -164,7 +166,8 @@ pub(crate) fn score(rule: &Rule, finding: &Finding) -> i32 {
     } else {
         0
     };
-    i32::from(rule.weight) - discount + bonus
+    let known = if finding.is_known { KNOWN } else { 0 };
+    i32::from(rule.weight) - discount - known + bonus
 }
 
 /// Returns whether the line is `Caused by: …`, or follows a line that only says so.

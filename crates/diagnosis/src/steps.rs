@@ -5,6 +5,7 @@
 //! a name ends the step before it. A log without marks is one step.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use regreen_model::Finding;
 
@@ -15,7 +16,8 @@ use crate::shortlist::{Shortlist, score};
 /// The capture of a mark that pairs the beginning of a step with its end.
 const NAME: &str = "step";
 /// The captures of a mark that name a step for people.
-const TITLES: [&str; 2] = ["command", "label"];
+const TITLES: [&str; 2] = [STEP_TITLE, "label"];
+pub(crate) const STEP_TITLE: &str = "command";
 /// Steps that are nested deeper count as part of the one around them.
 const MAX_DEPTH: usize = 8;
 
@@ -34,6 +36,7 @@ struct Step {
     name: Option<String>,
     title: Option<String>,
     owner: Owner,
+    first_line: u64,
     findings: Shortlist,
 }
 
@@ -41,9 +44,9 @@ struct Step {
 #[derive(Debug)]
 pub(crate) struct EndedStep {
     pub(crate) findings: Vec<Finding>,
-    /// The end of its output, and the number of the last line in it.
+    /// The end of its output, and the numbers of its lines.
     pub(crate) tail: Vec<u8>,
-    pub(crate) last_line: u64,
+    pub(crate) lines: RangeInclusive<u64>,
     /// What the system calls it: its command or its name.
     pub(crate) title: Option<String>,
 }
@@ -86,7 +89,7 @@ impl Mark<'_> {
 impl Steps {
     pub(crate) fn new() -> Self {
         Self {
-            open: vec![Step::new(None, None, Owner::Project)],
+            open: vec![Step::new(None, None, Owner::Project, 1)],
             of_project: no_findings(),
             of_system: no_findings(),
             ended: None,
@@ -137,7 +140,12 @@ impl Steps {
         if owner == Owner::Project {
             self.ended = None;
         }
-        while self.open.len() > 1 && self.open.last().is_some_and(|step| step.name.is_none()) {
+        while self.open.len() > 1
+            && let Some(step) = self.open.last().filter(|step| step.name.is_none())
+        {
+            if owner == Owner::System && step.owner == Owner::Project {
+                self.ended = Some(EndedStep::of(step, mark));
+            }
             self.close();
         }
         if self.open.len() < MAX_DEPTH {
@@ -147,7 +155,8 @@ impl Steps {
             } else {
                 owner
             };
-            self.open.push(Step::new(name, mark.title(), owner));
+            self.open
+                .push(Step::new(name, mark.title(), owner, mark.line));
         }
     }
 
@@ -184,7 +193,7 @@ impl Steps {
             all.absorb(step.findings);
         }
         if self.open.is_empty() {
-            self.open.push(Step::new(None, None, Owner::Project));
+            self.open.push(Step::new(None, None, Owner::Project, 1));
         }
     }
 
@@ -226,8 +235,9 @@ impl Steps {
 }
 
 impl Step {
-    fn new(name: Option<String>, title: Option<String>, owner: Owner) -> Self {
+    fn new(name: Option<String>, title: Option<String>, owner: Owner, first_line: u64) -> Self {
         Self {
+            first_line,
             name,
             title,
             owner,
@@ -241,7 +251,7 @@ impl EndedStep {
         Self {
             findings: step.findings.clone().into_findings(),
             tail: end.tail.to_vec(),
-            last_line: end.line.saturating_sub(1),
+            lines: step.first_line..=end.line.saturating_sub(1),
             title: step.title.clone(),
         }
     }

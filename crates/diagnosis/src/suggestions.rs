@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use regreen_model::{FailureCategory, FailureKind, RepairAction, RetryMode};
 
+use crate::framings::framings;
 use crate::rules::RuleBook;
 
 /// Returns suggestions: the repair first, if there is one, then those for the kind.
@@ -207,6 +208,7 @@ pub fn failures_page() -> String {
             page.push_str(&row(kind));
         }
     }
+    page.push_str(&framings());
     page
 }
 

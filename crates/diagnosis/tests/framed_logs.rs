@@ -208,3 +208,40 @@ fn the_mark_that_a_step_failed_may_say_why() {
         ),
     );
 }
+
+#[test]
+fn a_script_that_echoes_commands_is_explained_by_the_last_one() {
+    check(
+        "+ cp config.example config\n\
+         cp: cannot stat 'config.example': No such file or directory\n\
+         + cargo build\n\
+         error[E0425]: cannot find value `x` in this scope\n\
+         + rm -rf tmp\n",
+        (
+            2,
+            "cp: cannot stat 'config.example': No such file or directory",
+        ),
+    );
+    check(
+        "+ cp config.example config\n\
+         cp: cannot stat 'config.example': No such file or directory\n\
+         + cargo build\n\
+         error[E0425]: cannot find value `x` in this scope\n",
+        (4, "error[E0425]: cannot find value `x` in this scope"),
+    );
+}
+
+#[test]
+fn jenkins_ends_a_pipeline_before_it_says_that_a_step_failed() {
+    check(
+        "[Pipeline] { (Test)\n\
+         [Pipeline] sh\n\
+         + cargo build\n\
+         error[E0425]: cannot find value `x` in this scope\n\
+         [Pipeline] }\n\
+         [Pipeline] End of Pipeline\n\
+         ERROR: script returned exit code 101\n\
+         Finished: FAILURE\n",
+        (4, "error[E0425]: cannot find value `x` in this scope"),
+    );
+}

@@ -83,6 +83,12 @@ pub struct Output {
     pub failed_step: Option<String>,
     /// The line of the last command that a shell echoed.
     pub last_command_at: Option<u64>,
+    /// Lines that green runs don't print and that say that something is wrong, with their numbers.
+    #[serde(skip)]
+    pub new_lines: Vec<(u64, String)>,
+    /// Lines that rules of the user's own match.
+    #[serde(skip)]
+    pub own_findings: Vec<Finding>,
 }
 
 impl Output {
@@ -129,6 +135,9 @@ pub struct Finding {
     /// The lines that belong to it. Shown at once and never stored.
     #[serde(skip)]
     pub excerpt: Excerpt,
+    /// Whether green runs print the line as well.
+    #[serde(skip)]
+    pub is_known: bool,
 }
 
 /// Consecutive lines of an output.

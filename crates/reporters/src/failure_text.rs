@@ -1,6 +1,6 @@
 //! A failure in two lines: what kind it is and where, and the line that a person would quote.
 
-use regreen_diagnosis::{evidence_of, rank, scan};
+use regreen_diagnosis::{SourcePlace, evidence_of, rank, scan};
 use regreen_model::{Ending, FailureRecord, PlainLine, Source};
 
 use crate::text::reason;
@@ -42,70 +42,22 @@ fn quoted_line(text: &str) -> Option<String> {
 
 /// Returns the place in a source file, `src/print.rs:7`, that a quoted line of an output is
 /// about: one that the line names, else the nearest one around it.
-#[must_use]
-pub fn place_of(output: &str, quoted: &str) -> Option<String> {
-    const AROUND: usize = 8;
-    if let Some(place) = place_in(quoted) {
-        return Some(place);
-    }
-    let lines: Vec<&str> = output.lines().collect();
-    let quoted = PlainLine::flatten(quoted, usize::MAX);
-    if quoted.is_empty() {
-        return None;
-    }
-    let is_quoted = |line: &&str| {
-        let line = PlainLine::flatten(line, usize::MAX);
-        line.as_str().contains(quoted.as_str())
-    };
-    let at = lines.iter().position(is_quoted)?;
-    // What stands nearer comes first, and above before below.
-    (1..=AROUND).find_map(|distance| {
-        let above = at.checked_sub(distance).and_then(|at| lines.get(at));
-        let below = lines.get(at + distance);
-        let near = above.into_iter().chain(below);
-        near.copied().find_map(place_in)
-    })
-}
-
-/// Returns the first `path:line` that a line names.
-fn place_in(line: &str) -> Option<String> {
-    python_place(line).or_else(|| line.split(separates).find_map(place_of_word))
-}
-
-fn separates(c: char) -> bool {
-    c.is_whitespace()
-        || matches!(
-            c,
-            '(' | ')' | '"' | '\'' | '`' | '[' | ']' | '<' | '>' | ','
-        )
-}
-
-/// Reads `File "tests/test_a.py", line 6`.
-fn python_place(line: &str) -> Option<String> {
-    let (_, rest) = line.split_once("File \"")?;
-    let (path, rest) = rest.split_once("\", line ")?;
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    place(path, &digits)
-}
-
-/// Reads `src/a.rs:7`, `src/a.rs:7:5:` and `a.ts(3,5)`.
-fn place_of_word(word: &str) -> Option<String> {
-    let (path, rest) = word.split_once(':')?;
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    place(path, &digits)
-}
-
-fn place(path: &str, line: &str) -> Option<String> {
-    let name = path.rsplit('/').next()?;
-    let (stem, ending) = name.rsplit_once('.')?;
-    let is_ending = (1..=5).contains(&ending.len())
-        && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        && ending.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let is_line = !line.is_empty() && line.len() < 7 && line != "0";
-    // Libraries are where a failure was noticed, not where it is.
-    let is_own = !path.starts_with('/') && !path.contains("node_modules/");
-    (!stem.is_empty() && is_ending && is_line && is_own)
-        .then(|| reason(&format!("{}:{line}", path.trim_start_matches("./"))))
+fn place_of(output: &str, quoted: &str) -> Option<String> {
+    let named = SourcePlace::in_line(quoted);
+    let place = named.or_else(|| {
+        let lines: Vec<&str> = output.lines().collect();
+        let quoted = PlainLine::flatten(quoted, usize::MAX);
+        let is_quoted = |line: &&str| {
+            let line = PlainLine::flatten(line, usize::MAX);
+            line.as_str().contains(quoted.as_str())
+        };
+        let at = lines
+            .iter()
+            .position(is_quoted)
+            .filter(|_| !quoted.is_empty())?;
+        SourcePlace::around(&lines, at)
+    })?;
+    Some(reason(&format!("{}:{}", place.file, place.line)))
 }
 
 #[cfg(test)]

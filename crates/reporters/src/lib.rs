@@ -19,7 +19,7 @@ mod summary;
 mod text;
 mod totals;
 
-pub use failure_text::{headline, headline_of, kind_and_place, place_of};
+pub use failure_text::{headline, headline_of, kind_and_place};
 pub use json::JsonLines;
 pub use lines::Lines;
 pub use live::{Live, Size, Terminal};

@@ -10,9 +10,10 @@ mod work;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use regreen_agents::{Agent, LocalZone, Prompts};
-use regreen_diagnosis::{ChildFailure, Completion};
+use regreen_diagnosis::{ChildFailure, Completion, OwnRules};
 use regreen_engine::delegation::{Conclusion, Terms};
 use regreen_model::StopSignal;
 use regreen_store::Delegation;
@@ -46,6 +47,8 @@ pub struct DelegationSetup {
     pub agent_name: String,
     /// The templates of prompts.
     pub prompts: Prompts,
+    /// Rules of the user's own, which name causes.
+    pub own_rules: Arc<OwnRules>,
     /// Where programs are looked for: the value of PATH.
     pub path: OsString,
     /// The time zone of this machine, for times that services name without a place.

@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use regreen_agents::{
     Agent, Assignment, Invocation, LocalZone, Prompts, StdinContent, reset_in, reset_moment,
 };
-use regreen_diagnosis::{AttemptEnd, ObservedAttempt, agent_trouble};
+use regreen_diagnosis::{AttemptEnd, ObservedAttempt, OwnRules, agent_trouble};
 use regreen_model::{ApiTrouble, Ending, PlainLine, SUMMARY_CHARS, Transcript};
 use regreen_redaction::Masks;
 use regreen_repairs::ManifestSnapshot;
@@ -33,6 +34,8 @@ pub(crate) struct ExecutionContext {
     pub(crate) path: OsString,
     /// For times that services name without a place.
     pub(crate) local_zone: LocalZone,
+    /// Rules of the user's own, which name causes.
+    pub(crate) own_rules: Arc<OwnRules>,
     /// What the workspace's manifests named when the work began.
     pub(crate) manifests: ManifestSnapshot,
     /// The workspace's own programs that PATH may get.
@@ -82,6 +85,7 @@ impl ExecutionContext {
             programs,
             path,
             local_zone: LocalZone::default(),
+            own_rules: Arc::default(),
             manifests,
             project_programs,
             verify_timeout_ms,
@@ -92,6 +96,11 @@ impl ExecutionContext {
     /// Takes times without a place as times of this zone.
     pub(crate) fn in_zone(self, local_zone: LocalZone) -> Self {
         Self { local_zone, ..self }
+    }
+
+    /// Names causes as these rules do.
+    pub(crate) fn with_own_rules(self, own_rules: Arc<OwnRules>) -> Self {
+        Self { own_rules, ..self }
     }
 
     /// Runs the agent to its end under the supervisor, and returns what was seen of it.

@@ -8,9 +8,11 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use regreen_agents::{Agent, LocalZone, Prompts};
+use regreen_diagnosis::OwnRules;
 use regreen_engine::{Input, Resumption, State, latest_choices};
 use regreen_model::{AgentIdentity, PersonChoice, PlanChanges, RunConfig, RunOutcome};
 use regreen_repairs::ManifestSnapshot;
@@ -54,6 +56,8 @@ pub struct RunSetup {
     pub agent_is_chosen: bool,
     /// The templates of prompts.
     pub prompts: Prompts,
+    /// Rules of the user's own, which name causes.
+    pub own_rules: Arc<OwnRules>,
     /// Where programs are looked for: the value of PATH.
     pub path: OsString,
     /// The time zone of this machine, for times that services name without a place.
@@ -249,6 +253,7 @@ fn performer(
         agent,
         agent_is_chosen: _,
         prompts,
+        own_rules,
         path,
         local_zone,
         secrets,
@@ -284,7 +289,8 @@ fn performer(
             config.verify_timeout_ms,
             processes,
         )
-        .in_zone(local_zone),
+        .in_zone(local_zone)
+        .with_own_rules(own_rules),
         notices: Notices::default(),
         reviews: Vec::new(),
         baseline: None,

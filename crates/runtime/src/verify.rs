@@ -194,7 +194,7 @@ impl ExecutionContext {
             stdout: Excerpt::new(COMPARED_BYTES),
             stderr: Excerpt::new(COMPARED_BYTES),
             all: Excerpt::new(QUOTED_BYTES),
-            scanner: Scanner::new(Source::Command),
+            scanner: Scanner::new(Source::Command).with_own_rules(self.own_rules.clone()),
         };
         let ended = self.processes.run(job, &mut output)?;
         if ended.reason == EndReason::Cancelled {
@@ -215,7 +215,10 @@ impl ExecutionContext {
         let error = why_failed(command, ending, code, finding.as_deref(), &printed);
         let scanned = output.scanner.finish();
         let evidence = evidence_of(scanned, Source::Command, Some(text.clone()), ending);
-        let found = check_failure(&evidence, code, finding.as_deref(), is_silent(&printed));
+        let mut found = check_failure(&evidence, code, finding.as_deref(), is_silent(&printed));
+        if let Some(failure) = &mut found {
+            self.own_rules.name_cause(failure, &evidence.output);
+        }
         Ok(Some(CheckResult::Failed {
             failure: FailureRecord {
                 diagnosis: found.map(Box::new),

@@ -2,20 +2,25 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use regreen_diagnosis::{Explanation, Report, Scanner, evidence_of, signal_number};
+use regreen_diagnosis::{
+    Baseline, Explanation, OwnRules, Report, Scanner, evidence_of, signal_number,
+};
 use regreen_engine::recovery::{FailureClass, RecoveryRule, TABLE, table_text};
-use regreen_model::{Ending, Failure, Finding, RetryMode, Source, visible_line};
+use regreen_model::{Ending, Failure, Output, RetryMode, Source, visible_line};
 use regreen_redaction::Masks;
-use regreen_reporters::{Status, StatusLine, place_of};
-use regreen_workspace::{MAX_FILE, ReadError, open_file};
+use regreen_reporters::{Status, StatusLine};
+use regreen_workspace::{MAX_FILE, ReadError, RealDisk, open_file, workspace_root};
 use serde_json::{Value, json};
 
 use crate::arguments::{Explain, ExplainSource};
+use crate::config::{RuleFiles, usual_user_file};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::spec_context::current_dir;
 
 const LINE_CHARS: usize = 500;
 
@@ -26,13 +31,13 @@ pub fn run(arguments: Explain) -> Result<Exit, Problem> {
         return Ok(Exit::Success);
     }
     let file = arguments.file.clone().unwrap_or_else(|| "-".into());
-    let input = open(&file).map_err(|error| unreadable(&file, error))?;
     // The output may contain secrets.
     let masks = Masks::built_in();
     let text = if arguments.report {
+        let input = open(&file).map_err(|error| unreadable(&file, error))?;
         report(input, &file, &masks)?
     } else {
-        explained(input, &file, arguments, ending, &masks)?
+        explained(&file, arguments, ending, &masks)?
     };
     output::print(&text)?;
     Ok(Exit::Success)
@@ -64,9 +69,59 @@ fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(open_file(path)?))
 }
 
-/// Returns the answer for a log of any size, which is read once and not kept.
+/// What every line of a log is checked against.
+pub(super) struct Checks {
+    pub(super) own_rules: Arc<OwnRules>,
+    pub(super) baseline: Option<Arc<Baseline>>,
+}
+
+/// Scans a log of any size, which is read once and not kept.
+pub(super) fn scan_log(file: &Path, source: Source, checks: Checks) -> Result<Output, Problem> {
+    let mut scanner = Scanner::new(source).with_own_rules(checks.own_rules);
+    if let Some(baseline) = checks.baseline {
+        scanner = scanner.with_baseline(baseline);
+    }
+    read_log(file, |bytes| scanner.feed(bytes))?;
+    Ok(scanner.finish())
+}
+
+fn read_log(file: &Path, mut take: impl FnMut(&[u8])) -> Result<(), Problem> {
+    let mut input = open(file).map_err(|error| unreadable(file, error))?;
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match input.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(n) => take(buffer.get(..n).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(unreadable(file, error)),
+        }
+    }
+}
+
+/// Reads the logs of green runs.
+fn baseline(files: &[PathBuf]) -> Result<Option<Arc<Baseline>>, Problem> {
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let mut baseline = Baseline::default();
+    for file in files {
+        read_log(file, |bytes| baseline.feed(bytes))?;
+        baseline.end_log();
+    }
+    Ok(Some(Arc::new(baseline)))
+}
+
+/// Reads the rules of the user's own; a file that cannot be used is told.
+fn own_rules() -> Result<Arc<OwnRules>, Problem> {
+    let here = current_dir()?;
+    let root = workspace_root(&RealDisk, &here);
+    let files = RuleFiles::load(usual_user_file().as_deref(), &root);
+    files.note_broken(&here);
+    Ok(Arc::new(files.rules))
+}
+
+/// Returns the answer for a log.
 fn explained(
-    mut input: impl Read,
     file: &Path,
     arguments: Explain,
     ending: Ending,
@@ -76,18 +131,14 @@ fn explained(
         ExplainSource::Agent => Source::Agent,
         ExplainSource::Command => Source::Command,
     };
-    let mut scanner = Scanner::new(source);
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match input.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(n) => scanner.feed(buffer.get(..n).unwrap_or_default()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(unreadable(file, error)),
-        }
-    }
-    let evidence = evidence_of(scanner.finish(), source, arguments.command, ending);
-    let explanation = Explanation::of(&evidence);
+    let own = own_rules()?;
+    let checks = Checks {
+        own_rules: own.clone(),
+        baseline: baseline(&arguments.baseline)?,
+    };
+    let output = scan_log(file, source, checks)?;
+    let evidence = evidence_of(output, source, arguments.command, ending);
+    let explanation = Explanation::with_own_rules(&evidence, &own);
     let failure = explanation.failure.as_ref();
     let plan = failure.filter(|_| arguments.plan);
     let plan = plan.map(|failure| rules_for(failure, source));
@@ -112,7 +163,7 @@ fn answer_lines(explanation: &Explanation, plan: Option<&[RecoveryRule]>) -> Vec
     let Some(failure) = &explanation.failure else {
         return vec![StatusLine::new(Status::Pass, "It did not fail.")];
     };
-    let mut lines = vec![failure_line(failure, explanation.quoted())];
+    let mut lines = vec![failure_line(failure, explanation)];
     lines.extend(labelled_list("Next", &failure.advice()));
     let retry = match failure.retry_mode {
         RetryMode::AsIs => "may succeed as it is",
@@ -130,36 +181,45 @@ fn answer_lines(explanation: &Explanation, plan: Option<&[RecoveryRule]>) -> Vec
         let line = StatusLine::labelled("Plan", rows.next().unwrap_or_default());
         lines.push(rows.fold(line, StatusLine::wrapped_detail));
     }
-    lines.extend(explanation.quoted().map(context));
+    lines.extend(others(explanation));
+    let step = explanation.step();
+    lines.extend(step.map(|step| StatusLine::labelled("Step", shown(step))));
+    lines.extend(context(explanation));
+    let rule = explanation.named_by().unwrap_or(&failure.rule);
     let Failure {
-        rule,
-        kind,
-        confidence,
-        ..
+        kind, confidence, ..
     } = failure;
     let evidence = format!("{rule} · {kind} · {confidence} sure");
     lines.push(StatusLine::labelled("Rule", evidence));
     lines
 }
 
-fn failure_line(failure: &Failure, quoted: Option<&Finding>) -> StatusLine {
-    let around = quoted.map(|finding| {
-        let lines = finding
-            .before
-            .iter()
-            .chain([&finding.text])
-            .chain(&finding.after);
-        lines.cloned().collect::<Vec<_>>().join("\n")
-    });
-    let line = failure.blocked_on.as_deref().unwrap_or_default();
-    let place = place_of(&around.unwrap_or_default(), line);
+fn failure_line(failure: &Failure, explanation: &Explanation) -> StatusLine {
     let kind = failure.kind.words().to_owned();
-    let kind = place.map_or(kind.clone(), |place| format!("{kind} · {place}"));
-    let line = match failure.blocked_on {
-        Some(_) => line,
-        None => &failure.message,
+    let kind = match explanation.place() {
+        Some(place) => format!("{kind} · {place}"),
+        None => kind,
     };
-    StatusLine::new(Status::Fail, shown(&kind)).wrapped_detail(shown(line))
+    let quoted = failure.blocked_on.as_deref().unwrap_or(&failure.message);
+    let line = StatusLine::new(Status::Fail, shown(&kind)).wrapped_detail(shown(quoted));
+    // A rule of the user's own explains the line.
+    if explanation.named_by().is_some() && failure.message != quoted {
+        return line.wrapped_detail(shown(&failure.message));
+    }
+    line
+}
+
+fn others(explanation: &Explanation) -> Option<StatusLine> {
+    let text = match explanation.others() {
+        0 => return None,
+        1 => "1 other line of this sort".to_owned(),
+        Explanation::MAX_OTHERS => format!(
+            "{} or more other lines of this sort",
+            Explanation::MAX_OTHERS
+        ),
+        count => format!("{count} other lines of this sort"),
+    };
+    Some(StatusLine::labelled("More", text))
 }
 
 fn labelled_list(label: &'static str, items: &[&str]) -> Vec<StatusLine> {
@@ -170,15 +230,17 @@ fn labelled_list(label: &'static str, items: &[&str]) -> Vec<StatusLine> {
         .collect()
 }
 
-/// Returns the lines around the quoted one.
-fn context(finding: &Finding) -> StatusLine {
-    let line = StatusLine::labelled("Where", format!("line {} of the log", finding.line));
-    let before = finding.before.iter().map(|text| ("  ", text));
-    let after = finding.after.iter().map(|text| ("  ", text));
-    let lines = before.chain([("> ", &finding.text)]).chain(after);
-    lines.fold(line, |line, (mark, text)| {
+/// Returns the lines that belong to the cause.
+fn context(explanation: &Explanation) -> Option<StatusLine> {
+    let excerpt = explanation.excerpt()?;
+    let quoted = explanation.quoted()?.line;
+    let line = StatusLine::labelled("Where", format!("line {quoted} of the log"));
+    let numbered = (excerpt.first_line..).zip(&excerpt.lines);
+    let line = numbered.fold(line, |line, (number, text)| {
+        let mark = if number == quoted { "> " } else { "  " };
         line.detail(format!("{mark}{}", shown(text)))
-    })
+    });
+    Some(line)
 }
 
 fn shown(text: &str) -> String {

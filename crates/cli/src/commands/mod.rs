@@ -14,6 +14,7 @@ mod init;
 mod inspect;
 mod lint;
 mod replay;
+mod rules;
 mod run;
 mod stop;
 mod tasks;
@@ -29,6 +30,7 @@ use self::config::Config;
 use self::delegate::Delegate;
 use self::hook::Hook;
 use self::init::Init;
+use self::rules::Rules;
 use self::tasks::Tasks;
 use self::use_spec::Use;
 use crate::arguments::{
@@ -84,6 +86,9 @@ pub enum Command {
     Use(Use),
     /// Explain why a command or an agent failed, from its output
     Explain(Explain),
+    /// List, test and try the rules that find causes, with those of your own
+    #[command(subcommand)]
+    Rules(Rules),
     /// Show all settings and where their values come from
     Config(Config),
     /// List the agents that are installed and how regreen calls them
@@ -142,6 +147,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Init(arguments) => init::run(&arguments),
         Command::Use(arguments) => use_spec::run(&arguments),
         Command::Explain(arguments) => explain::run(arguments),
+        Command::Rules(command) => rules::run(&command),
         Command::Config(arguments) => config::run(&arguments),
         Command::Agents(flags) => agents::run(flags),
         Command::Hook(Hook::Stop) => hook::stop(),

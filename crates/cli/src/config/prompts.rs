@@ -174,7 +174,7 @@ fn named_in(origin: &Origin, here: &Path) -> String {
 }
 
 /// Whether a path without links lies below a folder.
-fn is_below(real: &Path, folder: &Path) -> bool {
+pub(super) fn is_below(real: &Path, folder: &Path) -> bool {
     let folder = RealDisk.resolve(folder);
     folder.is_ok_and(|folder| real.starts_with(folder))
 }

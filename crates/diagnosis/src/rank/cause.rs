@@ -84,7 +84,12 @@ const RIVALS: i32 = 12;
 /// How many lines below an announcing line the announced one may be.
 const ANNOUNCED: u64 = 2;
 
-pub(crate) fn choose<'a>(candidates: &[Candidate<'a>]) -> Option<Candidate<'a>> {
+pub(crate) fn choose<'a>(
+    candidates: &[Candidate<'a>],
+    last_command_at: Option<u64>,
+) -> Option<Candidate<'a>> {
+    let last = of_last_command(candidates, last_command_at);
+    let candidates = last.as_deref().unwrap_or(candidates);
     let is_cause = |c: &&Candidate<'a>| !matches!(c.rule.role, Role::Frame | Role::Wrapper);
     let is_told = candidates.iter().any(|c| is_cause(&c));
     let is_eligible =
@@ -100,6 +105,19 @@ pub(crate) fn choose<'a>(candidates: &[Candidate<'a>]) -> Option<Candidate<'a>> 
     };
     let strongest = causes().filter(same_line).max_by_key(|c| c.score)?;
     Some(last_word(strongest, candidates))
+}
+
+/// Returns what the last command that a shell echoed printed, if that explains something: a script
+/// that went on survived what its earlier commands printed.
+fn of_last_command<'a>(
+    candidates: &[Candidate<'a>],
+    last_command_at: Option<u64>,
+) -> Option<Vec<Candidate<'a>>> {
+    let at = last_command_at?;
+    let is_later = |c: &&Candidate<'a>| c.finding.line > at;
+    let last: Vec<Candidate<'a>> = candidates.iter().filter(is_later).copied().collect();
+    let explains = |c: &Candidate<'a>| c.rule.role == Role::Cause && c.score >= ENDS_IT;
+    last.iter().any(explains).then_some(last)
 }
 
 /// Returns the candidate that a line ending in a colon announces, if it is of another kind;

@@ -96,13 +96,15 @@ impl Diagnosis {
         }
     }
 
-    /// Creates a diagnosis that quotes the last informative line of the output, for lack of a
-    /// better one.
+    /// Creates a diagnosis that quotes the first line that green runs don't print, or else the last
+    /// informative line of the output, for lack of a better one.
     pub(crate) fn quoting_last_line(kind: FailureKind, rule: &str, evidence: &Evidence) -> Self {
-        let last = last_informative_line(evidence);
+        let new = evidence.output.new_lines.first();
+        let new = new.map(|(number, text)| (*number, text.as_str()));
+        let quoted = new.or_else(|| last_informative_line(evidence));
         Self {
-            blocker: last.map(|(_, text)| shortened(text)),
-            line: last.map(|(number, _)| number),
+            blocker: quoted.map(|(_, text)| shortened(text)),
+            line: quoted.map(|(number, _)| number),
             ..Self::new(kind, rule)
         }
     }
@@ -214,7 +216,7 @@ pub(crate) fn fingerprint(kind: FailureKind, blocker: &str) -> String {
 }
 
 /// Removes what differs from run to run.
-fn essence(blocker: &str) -> String {
+pub(crate) fn essence(blocker: &str) -> String {
     let same = match VARIES.as_ref() {
         Some(varies) => varies.replace_all(blocker, |found: &Captures<'_>| {
             let is_folder = found[0].ends_with(['/', '\\']);
@@ -234,7 +236,7 @@ fn essence(blocker: &str) -> String {
 }
 
 /// Hashes with FNV-1a, which is short and the same on every machine and in every version.
-fn fnv1a(bytes: &[u8]) -> u64 {
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

@@ -21,7 +21,7 @@ mod service;
 mod signs;
 mod timeout;
 
-use regreen_model::{Evidence, Failure, FailureCategory, Source};
+use regreen_model::{Evidence, Failure, FailureCategory, FailureKind, Source};
 
 use diagnosis::Diagnosis;
 pub(crate) use diagnosis::fingerprint;
@@ -44,6 +44,39 @@ pub fn rank(evidence: &Evidence) -> Option<Failure> {
     }
 }
 
+/// A line that may be the cause, as the ranking sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankedLine {
+    /// The rule that matched.
+    pub rule: String,
+    /// The kind of failure that it is evidence of.
+    pub kind: FailureKind,
+    /// The number of the line.
+    pub line: u64,
+    /// How much it proves.
+    pub score: i32,
+    /// The line.
+    pub text: String,
+}
+
+/// Returns the lines that may be the cause, the strongest first: what [`rank`] chooses from.
+#[must_use]
+pub fn ranked_lines(evidence: &Evidence) -> Vec<RankedLine> {
+    let candidates = cause::candidates(&evidence.output.findings);
+    let mut lines: Vec<RankedLine> = candidates
+        .iter()
+        .map(|candidate| RankedLine {
+            rule: candidate.rule.name.to_owned(),
+            kind: candidate.kind,
+            line: candidate.finding.line,
+            score: candidate.score,
+            text: candidate.finding.text.clone(),
+        })
+        .collect();
+    lines.sort_by_key(|line| (-line.score, line.line));
+    lines
+}
+
 fn of_command(evidence: &Evidence) -> Option<Diagnosis> {
     let mut candidates = cause::candidates(&evidence.output.findings);
     service::without_words_of_code(&mut candidates);
@@ -51,7 +84,7 @@ fn of_command(evidence: &Evidence) -> Option<Diagnosis> {
     if !signs::has_failed(evidence, &candidates, &signs) {
         return None;
     }
-    let chosen = cause::choose(&candidates);
+    let chosen = cause::choose(&candidates, evidence.output.last_command_at);
     let diagnosis = match exit::over(evidence, chosen.as_ref()) {
         Some(by_exit) => by_exit,
         None => match chosen {

@@ -42,6 +42,27 @@ static BOOK: LazyLock<RuleBook> = LazyLock::new(|| RuleBook {
     command: OnceLock::new(),
 });
 
+/// A rule that comes with the program, for lists of them.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleSummary {
+    /// `family/name`.
+    pub name: &'static str,
+    /// The kind of failure that it recognizes; none for lines that show how a run went.
+    pub kind: Option<FailureKind>,
+    /// How certain it is that a matching line is the cause, up to 100.
+    pub weight: u8,
+}
+
+/// Returns the rules that come with the program.
+pub fn built_in_rules() -> impl Iterator<Item = RuleSummary> {
+    let rules = RuleBook::ours().rules.iter();
+    rules.map(|rule| RuleSummary {
+        name: rule.name,
+        kind: rule.kind,
+        weight: rule.weight,
+    })
+}
+
 impl RuleBook {
     /// Returns the rules that come with the program.
     pub(crate) fn ours() -> &'static Self {

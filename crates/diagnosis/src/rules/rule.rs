@@ -42,7 +42,8 @@ pub(crate) struct Rule {
     pub(crate) steady: bool,
     /// Proves a failure even if the exit code is 0.
     pub(crate) proves: bool,
-    /// What to quote: text with `{capture}`, `{line}`, `{next}`.
+    /// What to quote: text with `{capture}`, `{line}`, `{next}`. For the beginning of a step, what to
+    /// call it.
     pub(crate) blocker: Option<&'static str>,
     pub(crate) repair: Option<RepairTemplate>,
     /// Whether the package of the captured `command`, `library` or `header` can be looked up.

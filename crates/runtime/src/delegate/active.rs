@@ -80,7 +80,8 @@ impl<'o> ActiveDelegation<'o> {
                     run: folder.id.clone(),
                 },
             )
-            .in_zone(setup.local_zone),
+            .in_zone(setup.local_zone)
+            .with_own_rules(setup.own_rules),
             observer,
             folder,
             environment: Vec::new(),

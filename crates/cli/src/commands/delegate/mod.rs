@@ -4,6 +4,7 @@ mod output;
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use regreen_agents::Agent;
@@ -15,8 +16,8 @@ use regreen_workspace::{Programs, ReadError, RealDisk, read_text, workspace_root
 use self::output::Progress;
 use crate::agent_lookup::{find_agent, identity};
 use crate::config::{
-    AgentFlags, Configuration, Count, OptionalLimit, PromptTexts, SettingFlags, Settings,
-    StoredLimits, TimeLimit, TimeSpan, parse_choice, usual_user_file,
+    AgentFlags, Configuration, Count, OptionalLimit, PromptTexts, RuleFiles, SettingFlags,
+    Settings, StoredLimits, TimeLimit, TimeSpan, parse_choice, usual_user_file,
 };
 use crate::exit::Exit;
 use crate::problem::Problem;
@@ -119,7 +120,10 @@ fn setup(arguments: &Delegate) -> Result<DelegationSetup, Problem> {
     let here = current_dir()?;
     let root = workspace_root(&RealDisk, &here);
     let prompt = prompt(arguments)?;
-    let configuration = Configuration::load(usual_user_file(), &root, &here)?;
+    let user_file = usual_user_file();
+    let rules = RuleFiles::load(user_file.as_deref(), &root);
+    rules.note_broken(&here);
+    let configuration = Configuration::load(user_file, &root, &here)?;
     let flags = arguments.settings.as_settings();
     let settings = configuration.resolve(&flags, &StoredLimits::default());
     let texts = PromptTexts::load(&settings.prompts, &root, &here)?;
@@ -142,6 +146,7 @@ fn setup(arguments: &Delegate) -> Result<DelegationSetup, Problem> {
         agent_name: identity(&settings, &agent).name().to_owned(),
         agent,
         prompts: texts.prompts,
+        own_rules: Arc::new(rules.rules),
         path: path_variable(),
         local_zone: local_zone(),
         secrets: own_secrets(),

@@ -6,9 +6,11 @@ mod person;
 mod view;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use regreen_agents::{Agent, Prompts};
+use regreen_diagnosis::OwnRules;
 use regreen_documents::TaskFile;
 use regreen_model::{Limits, RunConfig, TaskId};
 use regreen_runtime::{RunSetup, Stop, now};
@@ -18,7 +20,7 @@ use self::person::AtTerminal;
 use self::view::View;
 use crate::agent_lookup::{find_agent, identity};
 use crate::config::{
-    Configuration, Count, Origin, PromptTexts, SettingFlags, Settings, StoredLimits,
+    Configuration, Count, Origin, PromptTexts, RuleFiles, SettingFlags, Settings, StoredLimits,
     usual_user_file,
 };
 use crate::exit::Exit;
@@ -74,6 +76,7 @@ struct PreparedRun {
     settings: Settings,
     config: RunConfig,
     prompts: Prompts,
+    own_rules: Arc<OwnRules>,
     programs: Programs,
     agent: Agent,
 }
@@ -97,6 +100,8 @@ impl PreparedRun {
         let context = SpecContext::find(arguments.spec.as_deref())?;
         let places = &context.places;
         check_tasks(&context, arguments.only.as_ref())?;
+        let rules = RuleFiles::load(user_file.as_deref(), &places.root);
+        rules.note_broken(&context.here);
         let configuration = Configuration::load(user_file, &places.root, &context.here)?;
         let stored = limits_in(&places.state)?;
         let settings = configuration.resolve(&arguments.settings, &stored);
@@ -115,6 +120,7 @@ impl PreparedRun {
                 &stored,
             ),
             prompts: texts.prompts,
+            own_rules: Arc::new(rules.rules),
             context,
             settings,
             programs,
@@ -136,6 +142,7 @@ impl PreparedRun {
             agent: self.agent,
             agent_is_chosen: self.settings.agent.origin != Origin::Default,
             prompts: self.prompts,
+            own_rules: self.own_rules,
             path: path_variable(),
             local_zone: local_zone(),
             secrets: own_secrets(),
