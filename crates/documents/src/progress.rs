@@ -2,6 +2,7 @@
 //!
 //! regreen owns single lines of it. Every other byte is the user's.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -38,12 +39,7 @@ impl ProgressFile {
     /// Adds a completed task, with its commit if it has one.
     #[must_use]
     pub fn completed(&self, task: &TaskId, title: &str, commit: Option<&str>) -> Self {
-        let title = PlainLine::flatten(title, TITLE_CHARS);
-        let mut line = format!("- [x] {task} {title}").trim_end().to_owned();
-        if let Some(commit) = commit {
-            line.push_str(" - ");
-            line.push_str(commit);
-        }
+        let line = completed_line(task, title, commit);
         let parsed = ParsedText::of(&self.text);
         match parsed.section(COMPLETED) {
             Some(section) if parsed.has_line(&section, &line) => self.clone(),
@@ -55,6 +51,38 @@ impl ProgressFile {
                 self.with_section(&parsed, "## Completed Tasks", &line, next)
             }
         }
+    }
+
+    /// Adds those completed tasks that are missing, each with its title and commit.
+    #[must_use]
+    pub fn all_completed<'r>(
+        &self,
+        tasks: impl IntoIterator<Item = (&'r TaskId, &'r str, Option<&'r str>)>,
+    ) -> Self {
+        let there: BTreeSet<&str> = self.text.lines().map(str::trim_end).collect();
+        let missing = tasks.into_iter().filter(|(task, title, commit)| {
+            let line = completed_line(task, title, *commit);
+            !there.contains(line.as_str())
+        });
+        missing.fold(self.clone(), |progress, (task, title, commit)| {
+            progress.completed(task, title, commit)
+        })
+    }
+
+    /// Removes the lines of a task that is no longer completed.
+    #[must_use]
+    pub fn reopened(&self, task: &TaskId) -> Self {
+        let start = format!("- [x] {task} ");
+        let parsed = ParsedText::of(&self.text);
+        let section = parsed.section(COMPLETED);
+        let line = section.and_then(|section| parsed.line_starting(&section, &start));
+        let Some(line) = line else {
+            return self.clone();
+        };
+        let rest = self.text.get(line.end..).unwrap_or_default();
+        let eol = rest.len() - rest.trim_start_matches(['\r', '\n']).len();
+        let eol = eol.min(eol_of(&self.text).len());
+        self.spliced(line.start..line.end + eol, "").reopened(task)
     }
 
     /// Adds how a task was healed: one line per task, changed in place.
@@ -109,6 +137,16 @@ impl ProgressFile {
         let after = self.text.get(at.end..).unwrap_or_default();
         Self::read([before, with, after].concat())
     }
+}
+
+fn completed_line(task: &TaskId, title: &str, commit: Option<&str>) -> String {
+    let title = PlainLine::flatten(title, TITLE_CHARS);
+    let mut line = format!("- [x] {task} {title}").trim_end().to_owned();
+    if let Some(commit) = commit {
+        line.push_str(" - ");
+        line.push_str(commit);
+    }
+    line
 }
 
 /// A text with its lines.

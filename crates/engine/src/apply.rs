@@ -325,9 +325,10 @@ impl State {
             Event::FinalCheckEnded {
                 flaky,
                 regressed,
+                not_repeated,
                 took_ms,
                 ..
-            } => self.end_final_check(flaky, regressed, *took_ms),
+            } => self.end_final_check(flaky, regressed, not_repeated, *took_ms),
             Event::ReopenAsked { seq, .. } => {
                 self.next_seq = seq + 1;
                 self.final_check.phase = FinalCheckPhase::Reopening { seq: *seq };

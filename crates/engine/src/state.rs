@@ -136,6 +136,9 @@ pub struct FinalCheck {
     pub checked_at: u64,
     /// The tasks that no longer passed then.
     pub regressed: Vec<Regression>,
+    /// The tasks whose check had no time left then.
+    #[serde(default)]
+    pub out_of_time: Vec<TaskKey>,
 }
 
 /// What the final check waits for.

@@ -30,6 +30,9 @@ pub struct PassedVerify {
     pub commands: Vec<VerifyCommand>,
     /// Whether the gate checks it where it has no command.
     pub has_gate: bool,
+    /// The gate of the run in which it passed.
+    #[serde(default)]
+    pub gate: Option<String>,
     /// Whether it is a `[RED]` row.
     pub is_red: bool,
     /// How long the check took.

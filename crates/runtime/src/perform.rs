@@ -17,7 +17,7 @@ mod tampering;
 
 pub(crate) use ask::ask;
 pub(crate) use attempt::{Attempted, attempt, interrupted};
-pub(crate) use completion::{ClaimsJob, commit, judge_claims, record};
+pub(crate) use completion::{ClaimsJob, Recorded, commit, judge_claims, record};
 pub(crate) use final_check::{final_check, reopen};
 pub(crate) use fix_tasks::{insert_fix, modify, note_failure, read_budget, tick};
 pub(crate) use other_specs::note_completed;
@@ -25,7 +25,7 @@ pub use plan_guard::is_plan_unreviewed;
 pub(crate) use plan_guard::{GuardedCommand, PlanGuard, forget_saved};
 pub use plan_review::PlanOffer;
 pub(crate) use prompt::LookedUpProject;
-pub(crate) use reconcile::reconcile;
+pub(crate) use reconcile::{is_recorded, reconcile};
 pub(crate) use settings_guard::{SettingsGuard, refuse_changed_settings};
 pub(crate) use state_file::{ensure_state_file, remove_state_file, save_state};
 pub(crate) use tampering::{Baseline, review_check};

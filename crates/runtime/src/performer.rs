@@ -16,7 +16,7 @@ use crate::history::EarlierRuns;
 use crate::log_file::LogError;
 use crate::notices::Notices;
 use crate::observer::Person;
-use crate::perform::{self, Attempted, Baseline, ClaimsJob, PlanGuard, SettingsGuard};
+use crate::perform::{self, Attempted, Baseline, ClaimsJob, PlanGuard, Recorded, SettingsGuard};
 use crate::plan_file::{PlanFile, read_plan};
 use crate::process::ProcessError;
 use crate::services::Services;
@@ -43,6 +43,7 @@ pub(crate) struct Performer {
     pub(crate) services: Services,
     /// What happened to them since the engine was last told.
     pub(crate) service_reports: Vec<ServiceReport>,
+    pub(crate) recorded: Recorded,
 }
 
 /// Changes of the plan while foreign code ran for a task.

@@ -29,7 +29,7 @@ use crate::execution::ExecutionContext;
 use crate::journal::JournalError;
 use crate::notices::{Notices, budget_notices};
 use crate::observer::{Person, RunObserver};
-use crate::perform::{self, GuardedCommand, PlanGuard, SettingsGuard};
+use crate::perform::{self, GuardedCommand, PlanGuard, Recorded, SettingsGuard};
 use crate::performer::{PerformError, Performer};
 use crate::plan_file::{PlanFile, outline};
 use crate::process::{Processes, workspace_masks};
@@ -195,7 +195,9 @@ pub fn run(
     performer.notices.add_all(unreported);
     let notices = budget_notices(&performer.context.agent, &config.budgets);
     performer.notices.add_all(notices);
-    let inherited = Inheritance::of(&journal, &paths, &*performer.plan.read()?, &choices)?;
+    let plan = performer.plan.read()?;
+    let programs = &performer.context.programs;
+    let inherited = Inheritance::of(&journal, &paths, &plan, programs, &choices)?;
     let first = first_input(&mut performer, &state, config, choices, inherited)?;
     perform::reconcile(&mut performer, &journal.store, &state)?;
     journal.recall(|at, event| observer.recall(at, event))?;
@@ -297,6 +299,7 @@ fn performer(
         settings: SettingsGuard::new(&paths),
         services: Services::default(),
         service_reports: Vec::new(),
+        recorded: Recorded::default(),
         paths,
         tree,
         plan,

@@ -1,5 +1,7 @@
 //! Work that passed still passes at the end: attacks on what earlier tasks made.
 
+use std::fs;
+
 use snapbox::str;
 
 use regreen_test_support::Workspace;
@@ -54,7 +56,6 @@ x - [x] 1.2 Make b
 x - [x] 1.3 Make c
 --- specs/demo/.progress.md
 ## Completed Tasks
-- [x] 1.1 Make a
 - [x] 1.2 Make b
 - [x] 1.3 Make c
 
@@ -81,10 +82,10 @@ x - [x] 1.2 Make b
 x - [x] 1.3 Make c
 --- specs/demo/.progress.md
 ## Completed Tasks
-- [x] 1.1 Make a
 - [x] 1.2 Make b
 - [x] 1.3 Make c
 - [x] 1.1.1 Fix: a does not exist
+- [x] 1.1 Make a
 
 ## Fix Task History
 - Task 1.1: 1 fix attempted (1.1.1) - Final: PASS
@@ -107,9 +108,9 @@ x - [x] 1.2 Make b
 x - [x] 1.3 Make c
 --- specs/demo/.progress.md
 ## Completed Tasks
-- [x] 1.1 Make a
 - [x] 1.2 Make b
 - [x] 1.3 Make c
+- [x] 1.1 Make a
 
 "#]]);
 }
@@ -397,4 +398,66 @@ fn putting_a_branch_back_runs_no_filter_of_the_repository() {
     assert_eq!(workspace.text("a"), "a\n");
     assert!(!workspace.has(".git/smudged"));
     assert!(workspace.text("specs/demo/tasks.md").contains("- [ ] 1.3"));
+}
+
+/// The first run ends green with 1.1 broken; returns how the second one ends.
+fn second_run_after(flags: &[&str]) -> Option<i32> {
+    let workspace = third_also("rm -f a");
+    assert_eq!(workspace.run(flags).code, Some(0), "{flags:?}");
+    workspace.run(&[]).code
+}
+
+#[test]
+fn what_a_green_run_left_out_is_checked_by_the_next_one() {
+    assert_eq!(second_run_after(&["--final-check", "off"]), Some(1));
+    assert_eq!(second_run_after(&["--final-check", "warn"]), Some(1));
+    assert_eq!(second_run_after(&["--final-check-time", "0.001s"]), Some(1));
+}
+
+/// A person edits the plan while nothing runs.
+fn edit_plan(workspace: &Workspace, edit: impl Fn(&str) -> String) {
+    let plan = workspace.text("specs/demo/tasks.md");
+    fs::write(workspace.path("specs/demo/tasks.md"), edit(&plan)).unwrap();
+}
+
+#[test]
+fn a_verify_that_a_person_made_stricter_between_runs_is_the_one_that_counts() {
+    let workspace = Workspace::with_tasks(THREE).agent(
+        "1.1:*) touch a; echo TASK_COMPLETE ;;
+         1.2:1) echo not yet ;;
+         *) touch b c; echo TASK_COMPLETE ;;",
+    );
+    workspace.run(&["--max-task-iterations", "1"]).exits(1);
+    edit_plan(&workspace, |plan| {
+        plan.replace("test -f a", "grep -q real a")
+    });
+    workspace
+        .run_as_text(&["--max-task-iterations", "2"])
+        .mentions("Task 1.1 passed, but no longer does")
+        .exits(1);
+}
+
+#[test]
+fn a_deleted_journal_is_named_with_the_work_that_is_not_checked_again() {
+    let workspace = third_also("true");
+    workspace.run(&[]).exits(0);
+    fs::remove_dir_all(workspace.path(".regreen")).unwrap();
+    edit_plan(&workspace, |plan| format!("{plan}- [ ] 1.4 More\n"));
+    workspace
+        .run_as_text(&["--max-task-iterations", "1"])
+        .mentions("the journal of the runs that finished task 1.1 and 2 others is gone: the final check does not repeat their Verify");
+}
+
+#[test]
+fn progress_lines_that_an_agent_throws_away_are_written_again() {
+    let workspace = Workspace::in_git(THREE).agent(
+        "1.1:*) touch a; echo TASK_COMPLETE ;;
+         1.2:*) git reset -q --hard; git clean -fdq; touch b; echo TASK_COMPLETE ;;
+         1.3:*) git reset -q --hard; git clean -fdq; touch c; echo TASK_COMPLETE ;;",
+    );
+    workspace.run(&["--final-check", "off"]);
+    let progress = workspace.text("specs/demo/.progress.md");
+    for task in ["1.1", "1.2", "1.3"] {
+        assert!(progress.contains(&format!("- [x] {task} ")), "{progress}");
+    }
 }

@@ -108,3 +108,42 @@ fn a_hostile_title_is_one_line() {
         "## Completed Tasks\n- [x] 1.1 a ## Learnings - 9.9 x\n"
     );
 }
+
+#[test]
+fn a_task_that_is_open_again_is_not_listed_as_completed() {
+    let after = ProgressFile::read(BEFORE).reopened(&id("1.1"));
+    assert_eq!(
+        after.text(),
+        BEFORE.replace("- [x] 1.1 Task A - abc123\n", "")
+    );
+    let twice = "## Completed\r\n- [x] 1.1 A - 1\r\n- [x] 1.1 A - 2\r\n- [x] 1.10 B\r\n";
+    let after = ProgressFile::read(twice).reopened(&id("1.1"));
+    assert_eq!(after.text(), "## Completed\r\n- [x] 1.10 B\r\n");
+    let elsewhere = "## Learnings\n- [x] 1.1 is a line of people's\n";
+    assert_eq!(
+        ProgressFile::read(elsewhere).reopened(&id("1.1")).text(),
+        elsewhere
+    );
+}
+
+#[test]
+fn lines_that_were_lost_are_added_again_and_the_others_stay() {
+    let done = [
+        ("1.1", "Task A", Some("abc123")),
+        ("1.2", "Task B", Some("def456")),
+        ("1.3", "Task C", None),
+    ];
+    let tasks: Vec<_> = done
+        .map(|(task, title, commit)| (id(task), title, commit))
+        .into();
+    let all = tasks
+        .iter()
+        .map(|(task, title, commit)| (task, *title, *commit));
+    let lost = ProgressFile::read(BEFORE.replace("- [x] 1.2 Task B - def456\n", ""));
+    let after = lost.all_completed(all.clone());
+    assert_eq!(
+        after.text(),
+        BEFORE.replace("def456\n", "def456\n- [x] 1.3 Task C\n")
+    );
+    assert_eq!(after.all_completed(all), after);
+}

@@ -1,6 +1,9 @@
 //! Folding the events of the final check, and what it has to know of the tasks.
 
-use regreen_model::{FinalCheckPolicy, Mark, PickedTask, PromptKind, Regression, TaskKey};
+use regreen_model::{
+    FinalCheckPolicy, Mark, NotRepeated, NotRepeatedReason, PickedTask, PromptKind, Regression,
+    TaskKey,
+};
 
 use crate::state::{FinalCheckPhase, PassedCheck, Phase, State, TaskState};
 
@@ -41,6 +44,7 @@ impl State {
         &mut self,
         flaky: &[TaskKey],
         regressed: &[Regression],
+        not_repeated: &[NotRepeated],
         took_ms: u64,
     ) {
         self.spent.add_time(took_ms);
@@ -55,6 +59,10 @@ impl State {
         self.final_check.passed_at = is_accepted.then_some(self.steps);
         self.final_check.checked_at = self.steps;
         self.final_check.regressed = regressed.to_vec();
+        let out_of_time = not_repeated
+            .iter()
+            .filter(|one| one.why == NotRepeatedReason::NoTime);
+        self.final_check.out_of_time = out_of_time.map(|one| one.task.clone()).collect();
     }
 
     /// A task that no longer passes keeps its attempts and its fixes: it is healed like one that

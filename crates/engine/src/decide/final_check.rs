@@ -218,6 +218,7 @@ fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask> {
                 commands: task.picked.verify.clone(),
                 // The tasks below a group have passed the gate already.
                 has_gate: !task.picked.is_group,
+                gate: state.config.gate.clone(),
                 is_red: task.picked.is_red,
                 took_ms: passed.took_ms,
                 services: task
@@ -235,6 +236,7 @@ fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask> {
             task: claim.task.clone(),
             commands: claim.verify.clone(),
             has_gate: true,
+            gate: state.config.gate.clone(),
             is_red: claim.is_red,
             took_ms: passed.took_ms,
             services: Vec::new(),
@@ -252,13 +254,22 @@ fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask> {
 
 impl State {
     /// The checks that the next run of the spec has to repeat as well before it may end green: those
-    /// that originals have passed since all tasks were last done.
+    /// that originals have passed since all tasks were last done, and that the final check then has
+    /// not repeated or not seen pass.
     #[must_use]
     pub fn checks_for_next_run(&self) -> Vec<PassedVerify> {
-        if self.outcome == Some(RunOutcome::AllGreen) {
-            return Vec::new();
-        }
-        passed_checks(self).map(|done| done.check).collect()
+        let is_over = self.outcome == Some(RunOutcome::AllGreen);
+        passed_checks(self)
+            .map(|done| done.check)
+            .filter(|check| !is_over || !self.has_passed_at_the_end(&check.task))
+            .collect()
+    }
+
+    fn has_passed_at_the_end(&self, task: &TaskKey) -> bool {
+        let is_off = self.config.final_check == FinalCheckPolicy::Off;
+        let checked = &self.final_check;
+        let is_red = checked.regressed.iter().any(|one| one.task == *task);
+        !is_off && !is_red && !checked.out_of_time.contains(task)
     }
 }
 
@@ -300,7 +311,9 @@ impl Checks {
                 return;
             }
         }
-        let gate = state.config.gate.clone().filter(|_| check.has_gate);
+        // The gate by which it passed, also where a later run has none.
+        let gate = state.config.gate.as_ref().or(check.gate.as_ref());
+        let gate = gate.filter(|_| check.has_gate).cloned();
         if commands.is_empty() && gate.is_none() {
             return;
         }

@@ -384,3 +384,56 @@ fn checks_of_earlier_runs_always_run_again() {
     );
     assert!(!order(&second).checks.iter().any(|check| check.is_latest));
 }
+
+/// The tasks that the next run has to check again after one that ended green.
+fn left_for_next_run(config: RunConfig, verdict: impl Fn(&str) -> RepeatVerdict) -> Vec<String> {
+    let mut run = done_with(config);
+    if run.state.outcome.is_none() {
+        checked(&mut run, verdict);
+        run.nothing_left(3, 0);
+    }
+    assert_eq!(run.state.outcome, Some(RunOutcome::AllGreen));
+    let left = run.state.checks_for_next_run();
+    left.iter().map(|check| check.task.id.to_string()).collect()
+}
+
+fn final_check(policy: FinalCheckPolicy) -> RunConfig {
+    RunConfig {
+        final_check: policy,
+        ..RunConfig::default()
+    }
+}
+
+#[test]
+fn a_green_run_leaves_what_it_did_not_see_pass_to_the_next_one() {
+    let passed = |_: &str| RepeatVerdict::Passed;
+    let fail = || final_check(FinalCheckPolicy::Fail);
+    assert!(left_for_next_run(fail(), passed).is_empty());
+    let no_time = |check: &str| match check {
+        "make a" => RepeatVerdict::OutOfTime,
+        _ => RepeatVerdict::Passed,
+    };
+    assert_eq!(left_for_next_run(fail(), no_time), ["1.1", "1.3"]);
+    let warned = final_check(FinalCheckPolicy::Warn);
+    assert_eq!(left_for_next_run(warned, all_but("make b")), ["1.2"]);
+    let off = final_check(FinalCheckPolicy::Off);
+    assert_eq!(left_for_next_run(off, passed), ["1.1", "1.2", "1.3"]);
+}
+
+#[test]
+fn what_passed_by_a_gate_is_repeated_by_it_also_in_a_run_without_one() {
+    let mut run = Run::start_with(
+        RunConfig {
+            gate: Some("make check".to_owned()),
+            final_check: FinalCheckPolicy::Off,
+            ..RunConfig::default()
+        },
+        vec![],
+    );
+    finish(&mut run, picked("1.1", 0), 10);
+    run.nothing_left(1, 0);
+    let mut second = Run::start_with(RunConfig::default(), vec![]);
+    second.state.earlier_checks = run.state.checks_for_next_run();
+    second.nothing_left(1, 0);
+    assert_eq!(repeated(&second), [("make check".to_owned(), vec!["1.1"])]);
+}

@@ -16,17 +16,49 @@ use crate::performer::{PerformError, Performer};
 use crate::tree::CommitJob;
 use crate::verify::{Check, CheckResult};
 
+/// The completed tasks that this process has recorded. An agent that resets the tree takes the
+/// lines along that are not committed yet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recorded(Vec<Record>);
+
+impl Recorded {
+    /// Adds the lines that are missing, in their order.
+    fn complete(&self, progress: &ProgressFile) -> ProgressFile {
+        let tasks = self.0.iter().map(|Record { task, hash }| {
+            let title = task.title.as_str();
+            (&task.id, title, hash.as_deref())
+        });
+        progress.all_completed(tasks)
+    }
+
+    fn forget(&mut self, task: &TaskKey) {
+        self.0.retain(|record| record.task.id != task.id);
+    }
+}
+
 /// Records in the progress file that a task is completed, and the fixes that it took.
 pub(crate) fn record(performer: &mut Performer, record: &Record) -> Result<(), PerformError> {
     let healed = passed_fixes(performer, &record.task)?;
-    edit_progress(performer, |progress| {
-        let (task, hash) = (&record.task, record.hash.as_deref());
-        let progress = progress.completed(&task.id, &task.title, hash);
+    let mut recorded = std::mem::take(&mut performer.recorded);
+    recorded.0.push(record.clone());
+    let edited = edit_progress(performer, |progress| {
+        let progress = recorded.complete(&progress);
         match &healed {
             Some(history) => progress.fix_history(history),
             None => progress,
         }
-    })
+    });
+    performer.recorded = recorded;
+    edited
+}
+
+/// Removes a task that no longer passes from the completed ones.
+pub(super) fn unrecord(performer: &mut Performer, task: &TaskKey) -> Result<(), PerformError> {
+    performer.recorded.forget(task);
+    if !performer.paths.progress.exists() {
+        return Ok(());
+    }
+    edit_progress(performer, |progress| progress.reopened(&task.id))
 }
 
 /// Edits the progress file; creates it if there is none. `say` may be called more than once.

@@ -9,16 +9,18 @@ use regreen_model::{
 };
 use regreen_workspace::AttemptName;
 
+use super::completion::unrecord;
 use crate::clock;
 use crate::observer::RunObserver;
 use crate::performer::{PerformError, Performer};
 use crate::verify::{Check, CheckResult};
 
-/// Empties the boxes of tasks that no longer pass.
+/// Empties the boxes of tasks that no longer pass, which are then not completed either.
 pub(crate) fn reopen(performer: &mut Performer, tasks: &[TaskKey]) -> Result<(), PerformError> {
     for task in tasks {
         for now in performer.plan.read()?.keys_to_reopen(task) {
             performer.set_box(&now, false)?;
+            unrecord(performer, &now)?;
         }
     }
     Ok(())

@@ -62,7 +62,7 @@ fn complete_or_name(
     Ok(())
 }
 
-fn is_recorded(progress: &str, key: &TaskKey) -> bool {
+pub(crate) fn is_recorded(progress: &str, key: &TaskKey) -> bool {
     let start = format!("- [x] {} ", key.id);
     progress.lines().any(|line| line.starts_with(&start))
 }

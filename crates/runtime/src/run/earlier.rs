@@ -1,12 +1,14 @@
 //! What earlier runs of a spec leave to the next one.
 
-use regreen_documents::TaskFile;
+use regreen_documents::{RowId, TaskFile};
 use regreen_engine::State;
-use regreen_model::{ChoiceKind, PassedVerify, PersonChoice, RunOutcome, TaskKey};
+use regreen_model::{ChoiceKind, PassedVerify, PersonChoice, RunOutcome, TaskKey, VerifyCommand};
 use regreen_store::Run;
+use regreen_workspace::{MAX_FILE, Programs, RealDisk, read_text_file};
 
 use super::RunError;
 use crate::journal::{Journal, load_state};
+use crate::perform::is_recorded;
 use crate::spec_paths::SpecPaths;
 
 /// What a run inherits from the spec's run before it, and by that from all runs before.
@@ -28,10 +30,14 @@ impl Inheritance {
         journal: &Journal,
         paths: &SpecPaths,
         file: &TaskFile,
+        programs: &Programs,
         choices: &[PersonChoice],
     ) -> Result<Self, RunError> {
         let Some(before) = run_before(journal, paths)? else {
-            return Ok(Self::default());
+            return Ok(Self {
+                warnings: forgotten(paths, file).into_iter().collect(),
+                ..Self::default()
+            });
         };
         let limit = RunOutcome::Limit {
             message: String::new(),
@@ -50,7 +56,7 @@ impl Inheritance {
             after_limit,
             warnings: lost.iter().map(lost_warning).collect(),
             lost,
-            checks: passed_checks(&state, file),
+            checks: passed_checks(&state, file, programs),
         })
     }
 }
@@ -92,17 +98,60 @@ fn lost_tasks(state: &State, file: &TaskFile, choices: &[PersonChoice]) -> Vec<T
     lost.cloned().collect()
 }
 
-/// The checks of the tasks that are still ticked, under the names that they have now.
-fn passed_checks(state: &State, file: &TaskFile) -> Vec<PassedVerify> {
-    let named_now = |check: PassedVerify| {
+/// The checks of the tasks that are still ticked, under the names and with the commands that they
+/// have now: while nothing ran, the file was people's.
+fn passed_checks(state: &State, file: &TaskFile, programs: &Programs) -> Vec<PassedVerify> {
+    let as_of_now = |check: PassedVerify| {
         let keys = file.keys_to_reopen(&check.task).into_iter();
         keys.map(move |task| PassedVerify {
+            commands: commands_now(&check, &task, file, programs),
             task,
             ..check.clone()
         })
     };
-    let checks = state.checks_for_next_run().into_iter().flat_map(named_now);
+    let checks = state.checks_for_next_run().into_iter().flat_map(as_of_now);
     checks
         .filter(|check| file.open_row(&check.task).is_none())
         .collect()
+}
+
+/// The commands of a task's Verify, if people have changed them since it passed.
+fn commands_now(
+    passed: &PassedVerify,
+    task: &TaskKey,
+    file: &TaskFile,
+    programs: &Programs,
+) -> Vec<VerifyCommand> {
+    let row = file.resolve(task);
+    let mut now = row.map_or_else(Vec::new, |row| file.verify_commands(row));
+    let what = |one: &VerifyCommand| (one.command.clone(), one.expects.clone());
+    let is_same = now.iter().map(what).eq(passed.commands.iter().map(what));
+    // What was a command then still is, even if its program is gone by now.
+    if now.is_empty() || is_same {
+        return passed.commands.clone();
+    }
+    programs.settle(&RealDisk, &mut now);
+    now
+}
+
+/// Warns that the final check cannot repeat what earlier runs finished, because their journal is gone.
+fn forgotten(paths: &SpecPaths, file: &TaskFile) -> Option<String> {
+    let progress = read_text_file(&paths.progress, MAX_FILE).unwrap_or_default();
+    let is_original = |row: &RowId| file.is_done(*row) && file.fixed_by(*row).is_none();
+    let checked = file
+        .rows()
+        .filter(is_original)
+        .filter(|row| !file.verify_commands(*row).is_empty());
+    let keys = checked.filter_map(|row| file.key(row));
+    let recorded = keys.filter(|key| is_recorded(&progress, key));
+    let ids: Vec<String> = recorded.map(|key| key.id.to_string()).collect();
+    let (first, others) = ids.split_first()?;
+    let tasks = match others.len() {
+        0 => format!("task {first}"),
+        1 => format!("tasks {first} and {}", others[0]),
+        more => format!("task {first} and {more} others"),
+    };
+    Some(format!(
+        "the journal of the runs that finished {tasks} is gone: the final check does not repeat their Verify"
+    ))
 }
