@@ -275,6 +275,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn open_originals_are_counted_without_fixes_and_unasked_optional_rows() {
+        let file = TaskFile::read(
+            "- [x] 1.1 A\n- [ ] 1.2 B\n- [ ] 1.2.1 [FIX 1.2] Fix: x\n- [ ]* 1.3 C\n- [ ] 1.4 D\n",
+        );
+        let open = |include_optional| {
+            let query = PlanQuery {
+                include_optional,
+                ..PlanQuery::default()
+            };
+            file.plan_status(&query).open
+        };
+        assert_eq!((open(false), open(true)), (2, 3));
+    }
+
+    #[test]
     fn a_row_with_the_same_id_does_not_stand_in_for_one_that_is_gone() {
         let both = TaskFile::read("- [ ] 1.1 One\n- [ ] 1.1 Two\n- [ ] 1.2 Three\n");
         let first = both.rows().next().and_then(|row| both.key(row)).unwrap();

@@ -348,6 +348,28 @@ mod tests {
     }
 
     #[test]
+    fn a_part_may_be_divided_once_more_unless_the_state_file_says_otherwise() {
+        let file = "- [ ] 1.1 A\n- [ ] 1.1.1 Part\n- [ ] 1.1.1.1 Part of it\n";
+        let ask = |state: &StateDocument, task: &str| {
+            granted(
+                file,
+                state,
+                task,
+                &request(Modification::SplitTask, task, &["One"]),
+            )
+        };
+        let mut state = StateDocument::default();
+        state.record_modification(&id("1.1"), "run/1", &[id("1.1.1")]);
+        assert!(ask(&state, "1.1.1").is_ok());
+        state.record_modification(&id("1.1.1"), "run/2", &[id("1.1.1.1")]);
+        let refused = Err("a part of a divided task cannot be divided again".to_owned());
+        assert_eq!(ask(&state, "1.1.1.1"), refused);
+        let (mut strict, _) = StateDocument::read(r#"{"maxModificationDepth":1}"#).unwrap();
+        strict.record_modification(&id("1.1"), "run/1", &[id("1.1.1")]);
+        assert_eq!(ask(&strict, "1.1.1"), refused);
+    }
+
+    #[test]
     fn rows_that_were_granted_are_not_added_again_when_the_original_is_gone() {
         let file = TaskFile::read(FILE);
         let fix = key(&file, "1.2.1");

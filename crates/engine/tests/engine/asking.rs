@@ -447,7 +447,7 @@ fn a_question_is_the_cause_whatever_the_check_says_and_gets_no_fix() {
         run.attempt_ends(asks());
         run.verified(verdict);
         assert!(
-            run.events().contains(&"asked".to_owned()),
+            run.events().contains(&"person_asked".to_owned()),
             "{:?}",
             run.events()
         );

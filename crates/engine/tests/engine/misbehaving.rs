@@ -2,8 +2,8 @@
 
 use regreen_engine::{Command, Input};
 use regreen_model::{
-    AttemptClass, AttemptReport, FixBudget, NextStep, PickedTask, PlanStatus, RunConfig,
-    RunOutcome, TaskId, Timestamp,
+    AttemptClass, AttemptReport, FixBudget, Modification, ModificationRequest, NextStep,
+    PickedTask, PlanStatus, ProposedTask, RunConfig, RunOutcome, TaskId, Timestamp,
 };
 
 use crate::script::{Run, picked, signalled};
@@ -51,6 +51,25 @@ fn outcome(run: &Run) -> &RunOutcome {
         panic!("it has not ended")
     };
     outcome
+}
+
+#[test]
+fn rows_that_an_attempt_asks_for_are_added_with_recovery_only() {
+    let request = ModificationRequest {
+        modification: Modification::SplitTask,
+        original_task_id: id("1.1"),
+        reasoning: String::new(),
+        proposed_tasks: vec![ProposedTask::Lines("- [ ] A part".to_owned())],
+    };
+    for recovery in [true, false] {
+        let mut run = Run::start_with(config(recovery), vec![]);
+        run.pick(picked("1.1", 0));
+        run.attempt_ends(AttemptReport {
+            modification: Some(Box::new(request.clone())),
+            ..AttemptReport::default()
+        });
+        assert_eq!(matches!(run.command(), Command::Modify(_)), recovery);
+    }
 }
 
 #[test]

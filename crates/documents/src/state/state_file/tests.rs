@@ -129,14 +129,14 @@ fn the_layout_of_the_file_is_kept() {
 }
 
 #[test]
-fn results_stay_objects_where_other_tools_write_objects() {
+fn results_are_objects_and_keep_what_other_tools_wrote() {
     let mut state = read(r#"{"taskResults":{"1.1":{"status":"pending","error":null}}}"#);
     state.set_task_result(&id("1.1"), TaskResult::Success);
     state.set_task_result(&id("1.2"), TaskResult::Failed);
     assert_eq!(state.task_result(&id("1.1")), Some(TaskResult::Success));
     assert_eq!(
         state.to_text(),
-        r#"{"taskResults":{"1.1":{"status":"success","error":null},"1.2":"failed"}}"#
+        r#"{"taskResults":{"1.1":{"status":"success","error":null},"1.2":{"status":"failed"}}}"#
     );
 }
 

@@ -371,6 +371,14 @@ fn both_goes_for_the_commands_before() {
             ("b x", IfProgram, ">= 1 matches"),
         ],
     );
+    check(
+        "`a x` returns 2.0.0; `b x` and `c x` both return 1.0.0",
+        &[
+            ("a x", IfProgram, "outputs 2.0.0"),
+            ("b x", IfProgram, "outputs 1.0.0"),
+            ("c x", IfProgram, "outputs 1.0.0"),
+        ],
+    );
 }
 
 #[test]
