@@ -189,11 +189,11 @@ fn foreground(command: &str) -> String {
 
 /// The value of a Service field: fenced code, a code span, or the first line as it is.
 fn service_command(field: &str) -> Option<String> {
-    let mut lines = pieces(field).into_iter().filter_map(|piece| match piece {
-        Piece::Code { code, .. } => Some(code),
+    let mut lines = pieces(field).into_iter().map(|piece| match piece {
+        Piece::Code { code, .. } => code,
         Piece::Line { content, .. } => {
             let span = spans(content).into_iter().next();
-            Some(span.map_or_else(|| content.trim().to_owned(), |span| span.code))
+            span.map_or_else(|| content.trim().to_owned(), |span| span.code)
         }
     });
     let command = lines.find(|line| !line.trim().is_empty())?;
