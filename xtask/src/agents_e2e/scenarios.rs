@@ -138,9 +138,9 @@ const SERVICE_TASKS: &str = "# Tasks
   - **Verify**: `kill -0 $(cat up) && grep -q hello three.txt`
 ";
 /// What the agent does for such a task: it fails if the server is not there.
-const USE_1: &str = "kill -0 $(cat up) && echo hello >one.txt";
-const USE_2: &str = "kill -0 $(cat up) && echo hello >two.txt";
-const USE_3: &str = "kill -0 $(cat up) && echo hello >three.txt";
+const USE_1: &str = "test -f up && echo hello >one.txt";
+const USE_2: &str = "test -f up && echo hello >two.txt";
+const USE_3: &str = "test -f up && echo hello >three.txt";
 
 const ASKED: &[&str] = &["asked_question", "asked_question"];
 
