@@ -171,6 +171,7 @@ impl Scanner {
             tail: readable(tail).into_owned(),
             tail_ends_at: Some(tail_ends_at),
             findings,
+            has_failed_step: failed.is_some(),
             failed_step: failed.and_then(|step| step.title),
             last_command_at: self.command.last.map(|(line, _)| line),
             new_lines,

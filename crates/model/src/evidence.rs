@@ -79,6 +79,8 @@ pub struct Output {
     pub tail_ends_at: Option<u64>,
     /// In the order of their lines.
     pub findings: Vec<Finding>,
+    /// Whether a CI system or a runner says that a step failed.
+    pub has_failed_step: bool,
     /// The step that failed, as the CI system or the runner calls it.
     pub failed_step: Option<String>,
     /// The line of the last command that a shell echoed.

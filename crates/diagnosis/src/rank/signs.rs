@@ -101,7 +101,10 @@ pub(crate) fn has_failed(evidence: &Evidence, candidates: &[Candidate<'_>], sign
         (_, Some(_)) => true,
         (Some(0), None) => !ends_well(evidence) && candidates.iter().any(|c| is_proof(c, signs)),
         (Some(code), None) => !is_answer(code, evidence, candidates),
-        (None, None) => candidates.iter().any(|c| is_sign(c, signs)) || ends_badly(evidence),
+        (None, None) => {
+            let is_marked = evidence.output.has_failed_step;
+            is_marked || candidates.iter().any(|c| is_sign(c, signs)) || ends_badly(evidence)
+        }
     }
 }
 
