@@ -117,6 +117,14 @@ impl Tree {
         }
     }
 
+    /// Those of some commits that are not in the history of HEAD: all of them if there is no git.
+    pub(crate) fn not_in_history(&self, commits: &[String]) -> Result<Vec<String>, TreeError> {
+        match self {
+            Self::Git(tree) => Ok(tree.git().not_in_history(commits)?),
+            Self::Plain(_) => Ok(commits.to_vec()),
+        }
+    }
+
     /// A notice for people, if there is no git.
     pub(crate) fn notice(&self) -> Option<&'static str> {
         match self {

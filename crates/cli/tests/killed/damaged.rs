@@ -16,13 +16,19 @@ enum Damage {
     NoLog,
     Emptied,
     Deleted,
+    /// The end of the database itself is missing.
+    CutDatabase,
+    /// Some bytes of the database are others.
+    Overwritten,
 }
 
-const DAMAGES: [Damage; 4] = [
+const DAMAGES: [Damage; 6] = [
     Damage::CutLog,
     Damage::NoLog,
     Damage::Emptied,
     Damage::Deleted,
+    Damage::CutDatabase,
+    Damage::Overwritten,
 ];
 
 /// Kills a run, damages its journal and runs to the end, once for each number.
@@ -30,7 +36,7 @@ pub(crate) fn sweep(runs: u64, seed: u64) -> Vec<String> {
     let mut rng = Rng::new(seed);
     let mut complaints = Vec::new();
     for n in 0..runs {
-        let damage = DAMAGES[usize::try_from(n % 4).unwrap()];
+        let damage = DAMAGES[usize::try_from(n).unwrap() % DAMAGES.len()];
         complaints.extend(damage_one(damage, &mut rng));
     }
     complaints
@@ -96,6 +102,21 @@ fn inflict(project: &Project, damage: Damage, rng: &mut Rng) {
         Damage::Deleted => {
             remove(&log);
             remove(&database);
+        }
+        Damage::CutDatabase => {
+            let bytes = fs::read(&database).unwrap();
+            let len = usize::try_from(rng.below(bytes.len() as u64)).unwrap();
+            fs::write(&database, &bytes[..len]).unwrap();
+        }
+        Damage::Overwritten => {
+            let mut bytes = fs::read(&database).unwrap();
+            for _ in 0..64 {
+                let at = usize::try_from(rng.below(bytes.len().max(1) as u64)).unwrap();
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte = !*byte;
+                }
+            }
+            fs::write(&database, bytes).unwrap();
         }
     }
 }

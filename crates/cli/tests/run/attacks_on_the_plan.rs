@@ -289,3 +289,17 @@ fn a_row_that_was_removed_twice_and_is_put_back_is_an_ordinary_one() {
         .agent("1.3:*) echo TASK_COMPLETE ;;");
     workspace.run(&[]).exits(0).mentions("1.3 attempt");
 }
+
+#[test]
+fn thousands_of_ticked_rows_are_told_in_a_few_lines() {
+    let add = "i=0; while [ $i -lt 300 ]; do echo \"- [x] 9.$i x\"; i=$((i+1)); done >>$tasks";
+    let workspace = by_agent(add);
+    let told = run(&workspace).exits(1);
+    let lines = told.stdout.matches("was taken back").count();
+    assert!(lines <= 10, "{}", told.stdout);
+    let told = told.stdout;
+    assert!(
+        told.contains("ticks of 295 more tasks were taken back"),
+        "{told}"
+    );
+}

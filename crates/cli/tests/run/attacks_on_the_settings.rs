@@ -105,3 +105,20 @@ fn settings_that_changed_in_a_killed_run_are_for_a_person_to_accept() {
     paste(&workspace, &told.stderr, "accept it: ");
     workspace.run_as_text(&[]).exits(0);
 }
+
+/// Otherwise the next run would be about a spec of which everything is done.
+#[test]
+fn an_agent_cannot_choose_the_next_spec() {
+    for attack in ["echo other >specs/.current-spec", "rm specs/.current-spec"] {
+        let workspace = Workspace::with_tasks("- [ ] 1.1 First\n  - **Verify**: `test -f first`\n")
+            .file("specs/other/tasks.md", "- [x] 1.1 Done\n")
+            .file("specs/.current-spec", "demo\n")
+            .agent(&format!("*) {attack}; echo TASK_COMPLETE ;;"));
+        for _ in 0..2 {
+            let told = workspace.run_as_text(&["--max-task-iterations=1"]).exits(1);
+            let said = "specs/.current-spec decides which spec is run";
+            assert!(told.stdout.contains(said), "{attack}: {}", told.stdout);
+            assert_eq!(workspace.text("specs/.current-spec"), "demo\n");
+        }
+    }
+}

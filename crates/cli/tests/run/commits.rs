@@ -585,3 +585,27 @@ fn a_lock_that_is_younger_than_our_own_killed_commit_is_ours() {
     let subjects = workspace.git(&["log", "--format=%s"]);
     assert_eq!(subjects, "feat: second\nfeat: first\nbefore\n");
 }
+
+/// The agent of 1.2 puts another repository, or none, in the place of the one with the commit of 1.1.
+#[test]
+fn commits_that_are_lost_with_the_repository_are_named() {
+    let again = "git init -q .; git add -A; git commit -q -m new";
+    for attack in ["rm -rf .git", &format!("rm -rf .git; {again}")] {
+        let tasks = "- [ ] 1.1 a\n  - **Verify**: `true`\n  - **Commit**: `feat: a`\n- [ ] 1.2 b\n  - **Verify**: `true`\n";
+        let workspace = Workspace::in_git(tasks).agent(&format!(
+            "1.2:1) {attack}; echo TASK_COMPLETE ;;
+             *) echo more >>work; echo TASK_COMPLETE ;;"
+        ));
+        let told = workspace.run_as_text(&[]).exits(78);
+        let said = "git fails since attempt 1 of task 1.2: ";
+        assert!(told.stderr.contains(said), "{attack}: {}", told.stderr);
+        let told = workspace.run_as_text(&[]);
+        let said = "the commits of these done tasks are not in the history of HEAD: 1.1 (";
+        assert!(
+            told.stdout.contains(said),
+            "{attack}: {}{}",
+            told.stdout,
+            told.stderr
+        );
+    }
+}

@@ -461,3 +461,20 @@ fn progress_lines_that_an_agent_throws_away_are_written_again() {
         assert!(progress.contains(&format!("- [x] {task} ")), "{progress}");
     }
 }
+
+/// The agent of the third task writes a check that passes and, when it is repeated, removes what the
+/// first task made.
+#[test]
+fn a_repeated_check_that_breaks_another_task_is_found() {
+    let tasks = THREE.replace("`test -f c`", "`sh check.sh`");
+    let check = "test -f c && { test ! -e again || rm -f a; touch again; }";
+    let agent = format!(
+        "1.3:*) touch c; echo '{check}' >check.sh; echo TASK_COMPLETE ;;
+         *) touch a b; echo TASK_COMPLETE ;;"
+    );
+    for make in [Workspace::with_tasks, Workspace::in_git] {
+        let workspace = make(&tasks).agent(&agent);
+        let ran = workspace.run_as_text(&[]);
+        ran.exits(1).mentions("Task 1.1 passed, but no longer does");
+    }
+}

@@ -93,10 +93,22 @@ pub(super) fn warnings(plan: &OriginalPlan<'_>, review: &PlanReview) -> Vec<Stri
     });
     restored
         .into_iter()
-        .chain(reverted)
-        .chain(vanished)
-        .chain(skipped)
+        .chain(first_few(reverted, "reverted the agent's changes to"))
+        .chain(first_few(vanished, "restored"))
+        .chain(first_few(skipped, "skipping, because they vanished again,"))
         .collect()
+}
+
+/// How many rows are named one by one: an agent may change all of them.
+const NAMED: usize = 10;
+
+fn first_few(mut warnings: impl Iterator<Item = String>, what: &str) -> Vec<String> {
+    let mut named: Vec<String> = warnings.by_ref().take(NAMED).collect();
+    let more = warnings.count();
+    if more > 0 {
+        named.push(format!("{what} {more} more tasks"));
+    }
+    named
 }
 
 fn done_tasks<'a>(plan: &OriginalPlan<'a>) -> BTreeSet<(&'a TaskId, &'a str)> {

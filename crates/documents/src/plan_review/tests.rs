@@ -468,3 +468,14 @@ fn a_group_keeps_its_rows() {
         assert!(!review.restored, "{gone}");
     }
 }
+
+#[test]
+fn a_plan_of_which_all_is_gone_is_told_in_a_few_lines() {
+    let rows = |n: u32| format!("- [ ] 1.{n} Task\n");
+    let before = TaskFile::read((1..=500).map(rows).collect::<String>());
+    let review = review(&before, &TaskFile::read(""), &[], &BTreeSet::new());
+    assert_eq!(review.vanished.len(), 500);
+    assert!(review.warnings.len() < 15, "{:?}", review.warnings.len());
+    let last = review.warnings.last().map(String::as_str);
+    assert_eq!(last, Some("restored 490 more tasks"));
+}

@@ -178,15 +178,26 @@ pub(super) fn tell_review(turn: &mut Turn<'_>, task: Option<&TaskKey>, changes: 
         changes: changes.clone(),
     });
     tell_changes(turn, changes);
-    for claim in &changes.claims {
-        warn_of_tick(turn, &claim.task.id);
-    }
+    warn_of_ticks(turn, changes.claims.iter().map(|claim| &claim.task.id));
 }
 
-fn warn_of_tick(turn: &mut Turn<'_>, id: &TaskId) {
-    turn.emit(Event::Warned {
-        message: format!("the agent's tick of task {id} was taken back: nothing shows that it is done. If it is: regreen done {id}"),
-    });
+/// How many ticks that were taken back are told one by one.
+const NAMED_TICKS: usize = 5;
+
+/// An agent may tick thousands of rows that it added.
+fn warn_of_ticks<'t>(turn: &mut Turn<'_>, ids: impl Iterator<Item = &'t TaskId>) {
+    let ids: Vec<&TaskId> = ids.collect();
+    for id in ids.iter().take(NAMED_TICKS) {
+        turn.emit(Event::Warned {
+            message: format!("the agent's tick of task {id} was taken back: nothing shows that it is done. If it is: regreen done {id}"),
+        });
+    }
+    if ids.len() > NAMED_TICKS {
+        let more = ids.len() - NAMED_TICKS;
+        turn.emit(Event::Warned {
+            message: format!("the agent's ticks of {more} more tasks were taken back"),
+        });
+    }
 }
 
 /// Someone removed or ticked the task since it was picked: between attempts people may edit the
@@ -261,9 +272,7 @@ pub(super) fn claims_judged(turn: &mut Turn<'_>, kept: &[TaskKey], taken_back: &
             hash: None,
         });
     }
-    for TaskKey { id, .. } in taken_back {
-        warn_of_tick(turn, id);
-    }
+    warn_of_ticks(turn, taken_back.iter().map(|task| &task.id));
     if is_decided {
         picking::continue_run(turn);
     } else {

@@ -126,7 +126,8 @@ fn review_changes(
     report: AttemptReport,
 ) -> Result<(AttemptReport, Vec<String>), PerformError> {
     // The guard ends last: git writes files here, and the user's filters may run.
-    let left = performer.tree.after(name, clock::now())?;
+    let left = performer.tree.after(name, clock::now());
+    let left = left.map_err(|error| without_repository(name, error.into()))?;
     // Without a guard the plan was reviewed when the attempt was stopped.
     let mut plan = match guard {
         Some(guard) => guard.end(performer)?,
@@ -150,6 +151,17 @@ fn review_changes(
     };
     let report = review_surroundings(performer, report)?;
     Ok((with_moved_head(report, moved), changed))
+}
+
+/// Says what may be the cause if git worked before an attempt, and fails after it.
+fn without_repository(name: &AttemptName, error: PerformError) -> PerformError {
+    let AttemptName { task, attempt, .. } = name;
+    match error {
+        PerformError::Broken(why) => PerformError::Broken(format!(
+            "git fails since attempt {attempt} of task {task}: {why}. If the attempt removed or replaced the repository, restore .git before you continue"
+        )),
+        other => other,
+    }
 }
 
 /// An attempt that took work off the branch has failed, whatever it says.

@@ -1,5 +1,6 @@
 //! The final check: the checks that passed in a run, once more.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use regreen_documents::TaskFile;
@@ -7,7 +8,7 @@ use regreen_engine::{FinalCheckOrder, READY_TIMEOUT_MS, ServiceOrder, ServicesOr
 use regreen_model::{
     Evidence, FailureRecord, RepeatResult, RepeatVerdict, RepeatedCheck, TaskKey, VerifyCommand,
 };
-use regreen_workspace::AttemptName;
+use regreen_workspace::{AttemptName, RelPath};
 
 use super::completion::unrecord;
 use crate::clock;
@@ -33,15 +34,56 @@ const HANGS_AFTER: u32 = 5;
 /// Quicker checks count as if they took this long: a busy machine delays them.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Repeats the checks in their order, for as long as there is time.
+/// Repeats the checks. If they change files while they run, those that passed before may no longer
+/// pass: then they run once more.
 pub(crate) fn final_check(
     performer: &mut Performer,
     order: &FinalCheckOrder,
     observer: &mut dyn RunObserver,
 ) -> Result<Vec<RepeatResult>, PerformError> {
-    let file = performer.plan.read()?;
     let deadline = Instant::now() + Duration::from_millis(order.limit_ms);
-    let is_unchanged = is_unchanged(performer, order);
+    let before = changed_files(performer, order);
+    let is_unchanged = before.as_ref().is_some_and(BTreeSet::is_empty);
+    let results = repeat_all(performer, order, deadline, is_unchanged, observer)?;
+    if is_unchanged && order.checks.iter().all(|check| check.is_latest) {
+        // Nothing had to run.
+        return Ok(results);
+    }
+    let Some(changed) = before.and_then(|before| changed_again(performer, order, &before)) else {
+        return Ok(results);
+    };
+    let is_red = |result: &RepeatResult| matches!(result.verdict, RepeatVerdict::Red { .. });
+    if results.iter().any(is_red) {
+        return Ok(results);
+    }
+    let again = repeat_all(performer, order, deadline, false, observer)?;
+    if changed_again(performer, order, &changed).is_some() {
+        performer.notices.add(
+            "the checks of finished tasks change files whenever they run; what passed last may have changed what passed before".to_owned(),
+        );
+    }
+    Ok(again)
+}
+
+/// The files that were changed in the meantime; none if there are no others.
+fn changed_again(
+    performer: &mut Performer,
+    order: &FinalCheckOrder,
+    before: &BTreeSet<RelPath>,
+) -> Option<BTreeSet<RelPath>> {
+    let now = changed_files(performer, order)?;
+    (!now.is_subset(before)).then_some(now)
+}
+
+/// Repeats the checks in their order, for as long as there is time.
+fn repeat_all(
+    performer: &mut Performer,
+    order: &FinalCheckOrder,
+    deadline: Instant,
+    is_unchanged: bool,
+    observer: &mut dyn RunObserver,
+) -> Result<Vec<RepeatResult>, PerformError> {
+    let file = performer.plan.read()?;
     let mut results = Vec::new();
     // Different texts may come to the same command: the gate, where a program is missing.
     let mut known: Vec<(Vec<VerifyCommand>, RepeatVerdict)> = Vec::new();
@@ -91,23 +133,15 @@ fn keep_services(
     performer.keep_services(&services, observer)
 }
 
-/// Whether the files are as the last attempt left them. Then what passed since passes still: the
-/// commit and the progress file changed nothing that is checked.
-fn is_unchanged(performer: &mut Performer, order: &FinalCheckOrder) -> bool {
-    let Some((task, attempt)) = &order.last_attempt else {
-        return false;
-    };
-    if !order.checks.iter().any(|check| check.is_latest) {
-        return false;
-    }
+/// The files that have changed since the last attempt, if that is known. Without any, what passed
+/// since passes still: the commit and the progress file changed nothing that is checked.
+fn changed_files(performer: &mut Performer, order: &FinalCheckOrder) -> Option<BTreeSet<RelPath>> {
+    let (task, attempt) = order.last_attempt.as_ref()?;
     let name = AttemptName::new(&performer.run, task, *attempt);
     let spec_files = performer.paths.spec_files();
-    let changed = performer.tree.changed_since(&name, clock::now());
-    changed.is_some_and(|paths| {
-        paths
-            .into_iter()
-            .all(|path| spec_files.contains(&Some(path)))
-    })
+    let mut changed = performer.tree.changed_since(&name, clock::now())?;
+    changed.retain(|path| !spec_files.contains(&Some(path.clone())));
+    Some(changed)
 }
 
 /// The check for those of its tasks that are still in the file.

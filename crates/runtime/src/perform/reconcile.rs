@@ -28,16 +28,65 @@ pub(crate) fn reconcile(
     let is_done = |row: &RowId| file.task(*row).is_some_and(|task| task.done);
     let done = file.rows().filter(is_done);
     let keys: Vec<TaskKey> = done.filter_map(|row| file.key(row)).collect();
-    for key in keys {
-        if is_recorded(&progress, &key) || is_being_saved(state, &key) {
+    for key in &keys {
+        if is_recorded(&progress, key) || is_being_saved(state, key) {
             continue;
         }
-        let Some(run) = lost_run(performer, store, &key) else {
+        let Some(run) = lost_run(performer, store, key) else {
             continue;
         };
-        complete_or_name(performer, &run, &key)?;
+        complete_or_name(performer, &run, key)?;
     }
+    name_lost_commits(performer, &keys, &progress)
+}
+
+/// How many lost commits are named.
+const NAMED: usize = 5;
+
+/// Names ticked tasks whose commit is no longer in the history of HEAD: someone rewrote it, or an
+/// agent removed the repository.
+fn name_lost_commits(
+    performer: &mut Performer,
+    done: &[TaskKey],
+    progress: &str,
+) -> Result<(), PerformError> {
+    let recorded = done.iter().filter_map(|key| {
+        let hash = recorded_commit(progress, key)?;
+        Some((key.id.to_string(), hash.to_owned()))
+    });
+    let recorded: Vec<(String, String)> = recorded.collect();
+    let hashes: Vec<String> = recorded.iter().map(|(_, hash)| hash.clone()).collect();
+    let lost = performer.tree.not_in_history(&hashes)?;
+    let mut named: Vec<String> = recorded
+        .iter()
+        .filter(|(_, hash)| lost.contains(hash))
+        .map(|(id, hash)| format!("{id} ({hash})"))
+        .collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    let more = named.len().saturating_sub(NAMED);
+    named.truncate(NAMED);
+    if more > 0 {
+        named.push(format!("{more} more"));
+    }
+    performer.notices.add(format!(
+        "the commits of these done tasks are not in the history of HEAD: {}. If you did not rewrite it, check whether their work is still there",
+        named.join(", ")
+    ));
     Ok(())
+}
+
+/// The commit that the progress file names for a task.
+fn recorded_commit<'p>(progress: &'p str, key: &TaskKey) -> Option<&'p str> {
+    let start = format!("- [x] {} ", key.id);
+    let line = progress
+        .lines()
+        .rev()
+        .find(|line| line.starts_with(&start))?;
+    let (_, hash) = line.rsplit_once(" - ")?;
+    let is_hash = (7..=64).contains(&hash.len()) && hash.bytes().all(|b| b.is_ascii_hexdigit());
+    is_hash.then_some(hash)
 }
 
 fn complete_or_name(

@@ -1,5 +1,6 @@
-//! regreen.toml decides how tasks are checked. It belongs to people while foreign code runs: what
-//! that changes in it is taken back, and kept.
+//! regreen.toml decides how tasks are checked, and specs/.current-spec which of them the next run is
+//! about. They belong to people while foreign code runs: what that changes in them is taken back,
+//! and kept.
 
 use std::fs;
 use std::io;
@@ -14,18 +15,25 @@ use crate::run::RunError;
 use crate::spec_paths::SpecPaths;
 
 const FILE: &str = "regreen.toml";
+const CURRENT_SPEC: &str = "specs/.current-spec";
 
-/// Guards the workspace's configuration file while commands are performed.
+/// Guards the workspace's settings while commands are performed.
 #[derive(Debug)]
 pub(crate) struct SettingsGuard {
-    path: PathBuf,
-    /// A copy for the next process, if this one is killed.
+    root: PathBuf,
+    /// A copy of regreen.toml for the next process, if this one is killed.
     copy: PathBuf,
-    /// The file when foreign code last began to run.
-    before: Option<Settings>,
-    /// Foreign code runs that must not change it.
+    /// The files when foreign code last began to run.
+    before: [Option<Settings>; 2],
+    /// Foreign code runs that must not change regreen.toml.
     is_on: bool,
 }
+
+/// What is guarded, and what it decides.
+const GUARDED: [(&str, &str); 2] = [
+    (FILE, "how tasks are checked"),
+    (CURRENT_SPEC, "which spec is run"),
+];
 
 /// What is in the file; nothing if there is none.
 type Settings = Option<Vec<u8>>;
@@ -43,51 +51,67 @@ enum Change {
 impl SettingsGuard {
     pub(crate) fn new(paths: &SpecPaths) -> Self {
         Self {
-            path: paths.root.join(FILE),
+            root: paths.root.clone(),
             copy: copy_in(paths),
-            before: None,
+            before: [None, None],
             is_on: false,
         }
     }
 
-    /// Remembers the file before foreign code runs.
+    /// Remembers the files before foreign code runs.
     pub(crate) fn begin(&mut self) -> Result<(), PerformError> {
-        let now = read(&self.path)?;
-        if self.before.as_ref() != Some(&now) {
-            write_atomically(&self.copy, now.as_deref().unwrap_or_default())?;
-            self.before = Some(now);
+        for ((name, _), before) in GUARDED.iter().zip(&mut self.before) {
+            let now = read(&self.root.join(name))?;
+            if before.as_ref() == Some(&now) {
+                continue;
+            }
+            if *name == FILE {
+                write_atomically(&self.copy, now.as_deref().unwrap_or_default())?;
+            }
+            *before = Some(now);
         }
         self.is_on = true;
         Ok(())
     }
 
-    /// Lets what runs now change the file.
+    /// Lets what runs now change regreen.toml.
     pub(crate) fn allow_changes(&mut self) {
-        self.is_on = false;
+        self.before[0] = None;
     }
 
     /// Takes back what has changed since, and returns what it was.
-    fn end(&mut self, kept_in: &Path) -> Result<Option<Change>, PerformError> {
-        let is_on = std::mem::take(&mut self.is_on);
-        let Some(before) = self.before.as_ref().filter(|_| is_on) else {
-            return Ok(None);
-        };
-        if read(&self.path).is_ok_and(|now| now == *before) {
-            return Ok(None);
+    fn end(&mut self, kept_in: &Path) -> Result<Vec<(usize, Change)>, PerformError> {
+        let mut changes = Vec::new();
+        if !std::mem::take(&mut self.is_on) {
+            return Ok(changes);
         }
-        let change = if self.path.symlink_metadata().is_ok() {
-            let kept = free_name(kept_in);
-            fs::create_dir_all(kept_in)?;
-            fs::rename(&self.path, &kept)?;
-            Change::Written { kept }
-        } else {
-            Change::Removed
-        };
-        if let Some(before) = before {
-            write_atomically(&self.path, before)?;
+        for (at, ((name, _), before)) in GUARDED.iter().zip(&self.before).enumerate() {
+            let path = self.root.join(name);
+            let Some(before) = before else {
+                continue;
+            };
+            if !read(&path).is_ok_and(|now| now == *before) {
+                changes.push((at, restore(&path, before.as_deref(), kept_in)?));
+            }
         }
-        Ok(Some(change))
+        Ok(changes)
     }
+}
+
+/// Writes a file as it was, and keeps what is in its place.
+fn restore(path: &Path, before: Option<&[u8]>, kept_in: &Path) -> Result<Change, PerformError> {
+    let change = if path.symlink_metadata().is_ok() {
+        let kept = free_name(kept_in, path);
+        fs::create_dir_all(kept_in)?;
+        fs::rename(path, &kept)?;
+        Change::Written { kept }
+    } else {
+        Change::Removed
+    };
+    if let Some(before) = before {
+        write_atomically(path, before)?;
+    }
+    Ok(change)
 }
 
 impl Drop for SettingsGuard {
@@ -98,20 +122,29 @@ impl Drop for SettingsGuard {
 }
 
 impl Performer {
-    /// Takes back what foreign code has changed in the file.
+    /// Takes back what foreign code has changed in the files.
     pub(crate) fn end_settings_guard(&mut self) -> Result<(), PerformError> {
         let folder = self.paths.run_folder(&self.run);
-        let how = match self.settings.end(&folder)? {
-            None => return Ok(()),
-            Some(Change::Removed) => "removed".to_owned(),
-            Some(Change::Written { kept }) => {
-                let kept = self.paths.shown(&kept);
-                format!("changed (that version is kept as {kept})")
-            }
-        };
-        self.notices.add(format!(
-            "{FILE} decides how tasks are checked, and it was {how} while a task ran; it was restored. A task may change it if its Files name it"
-        ));
+        for (at, change) in self.settings.end(&folder)? {
+            let Some((name, decided)) = GUARDED.get(at) else {
+                continue;
+            };
+            let how = match change {
+                Change::Removed => "removed".to_owned(),
+                Change::Written { kept } => {
+                    let kept = self.paths.shown(&kept);
+                    format!("changed (that version is kept as {kept})")
+                }
+            };
+            let exception = if *name == FILE {
+                ". A task may change it if its Files name it"
+            } else {
+                ""
+            };
+            self.notices.add(format!(
+                "{name} decides {decided}, and it was {how} while a task ran; it was restored{exception}"
+            ));
+        }
         Ok(())
     }
 }
@@ -147,9 +180,10 @@ fn read(path: &Path) -> io::Result<Settings> {
     }
 }
 
-fn free_name(folder: &Path) -> PathBuf {
-    let names = (2..).map(|n| format!("{FILE}.{n}"));
-    let mut paths = std::iter::once(FILE.to_owned())
+fn free_name(folder: &Path, path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let names = (2..).map(|n| format!("{name}.{n}"));
+    let mut paths = std::iter::once(name.to_string())
         .chain(names)
         .map(|name| folder.join(name));
     let is_free = |path: &PathBuf| path.symlink_metadata().is_err();

@@ -24,6 +24,32 @@ use super::undo::UndoError;
 const NAMED_COMMITS: usize = 5;
 const SHORT: usize = 7;
 
+impl Git {
+    /// Returns those of some commits, abbreviated or not, that are not in the history of HEAD.
+    ///
+    /// # Errors
+    /// If git can't be run.
+    pub fn not_in_history(&self, commits: &[String]) -> Result<Vec<String>, GitError> {
+        if commits.is_empty() {
+            return Ok(Vec::new());
+        }
+        // One call if nothing is missing, as nearly always.
+        let call = Invocation::reading("rev-list").arg("--max-count=1");
+        let reply = self.run(call.args(commits).args(["--not", "HEAD", "--"]))?;
+        if reply.succeeded() && reply.stdout.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut missing = Vec::new();
+        for commit in commits {
+            let call = Invocation::reading("merge-base").arg("--is-ancestor");
+            if !self.run(call.args([commit.as_str(), "HEAD"]))?.succeeded() {
+                missing.push(commit.clone());
+            }
+        }
+        Ok(missing)
+    }
+}
+
 /// Where HEAD is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadPosition {
