@@ -57,7 +57,12 @@ fn save(performer: &mut Performer, baseline: Baseline) -> Result<(), PerformErro
         fs::remove_file(&weakened)?;
     }
     performer.baseline = Some(baseline);
-    Ok(write_atomically(&path(performer), text.as_bytes())?)
+    let path = path(performer);
+    let is_saved = read_text_file(&path, MAX_FILE).is_ok_and(|saved| saved == text);
+    if !is_saved {
+        write_atomically(&path, text.as_bytes())?;
+    }
+    Ok(())
 }
 
 fn observe(performer: &mut Performer) -> Result<Surroundings, PerformError> {

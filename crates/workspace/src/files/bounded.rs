@@ -74,14 +74,33 @@ pub(crate) fn read_bounded(file: &File, max: u64) -> io::Result<Vec<u8>> {
             format!("larger than {max} bytes"),
         )
     };
-    if file.metadata()?.len() > max {
+    let length = file.metadata()?.len();
+    if length > max {
         return Err(too_large());
     }
-    let mut bytes = Vec::new();
-    file.take(max + 1).read_to_end(&mut bytes)?;
+    let mut bytes = read_known(file, usize::try_from(length).unwrap_or(0))?;
+    // What was added since.
+    let room = (max + 1).saturating_sub(bytes.len() as u64);
+    file.take(room).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
         return Err(too_large());
     }
+    Ok(bytes)
+}
+
+/// Reads so many bytes, or fewer if the file has become shorter, in as few calls as possible.
+fn read_known(mut file: &File, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    let mut filled = 0;
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read(rest) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(filled);
     Ok(bytes)
 }
 

@@ -42,6 +42,10 @@ impl Git {
     /// # Errors
     /// As [`Git::open`].
     pub fn open_with(root: &Path, runner: Arc<dyn GitRunner>) -> Result<Self, GitError> {
+        // The top of a work tree has a folder of this name, or a file that leads to one.
+        if root.join(".git").symlink_metadata().is_err() {
+            return Err(GitError::NoWorkTree);
+        }
         let call = Invocation::reading("rev-parse").args([
             "--is-inside-work-tree",
             "--show-object-format",

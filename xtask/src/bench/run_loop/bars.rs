@@ -3,6 +3,9 @@ use std::time::Duration;
 
 /// Milliseconds of processor time per task over the bare loop.
 const OVER_BARE: f64 = 6.0;
+/// Processor time beside that of the bare loop.
+const TIMES_BARE: f64 = 1.4;
+const TIMES_BARE_IN_GIT: f64 = 2.0;
 /// Per task.
 const SYNCS: f64 = 14.0;
 /// Of regreen itself, in MB.
@@ -15,6 +18,9 @@ const GROWTH: f64 = 10.0;
 #[derive(Debug)]
 pub(super) struct Bars {
     pub(super) over_bare: f64,
+    pub(super) times_bare: f64,
+    pub(super) times_bare_in_git: f64,
+    pub(super) times_bare_among_many_files: f64,
     /// `None` if that is unknown.
     pub(super) syncs: Option<f64>,
     pub(super) memory: f64,
@@ -33,6 +39,17 @@ impl Bars {
                 Some(self.over_bare),
                 OVER_BARE,
             ),
+            ("times the bare loop", Some(self.times_bare), TIMES_BARE),
+            (
+                "times the bare loop in git, with commits",
+                Some(self.times_bare_in_git),
+                TIMES_BARE_IN_GIT,
+            ),
+            (
+                "times the bare loop among 50,000 files",
+                Some(self.times_bare_among_many_files),
+                TIMES_BARE_IN_GIT,
+            ),
             ("syncs per task (strace)", self.syncs, SYNCS),
             ("MB of memory at most", Some(self.memory), MEMORY),
             (
@@ -46,7 +63,7 @@ impl Bars {
             let is_kept = measured.is_none_or(|measured| measured <= promised);
             let shown = measured.map_or("no strace".to_owned(), |number| format!("{number:.1}"));
             let verdict = if is_kept { "" } else { "  NOT KEPT" };
-            println!("{what:<52} {shown:>8} {promised:>9.0}{verdict}");
+            println!("{what:<52} {shown:>8} {promised:>9.1}{verdict}");
             is_kept
         });
         match kept.iter().all(|is_kept| *is_kept) {

@@ -1,9 +1,10 @@
 //! `cargo xtask bench loop`: tasks that cost nothing, so that what is left is regreen's own.
 //!
 //! An agent that only says that it is done and a Verify that is `true`, for 200 tasks in a
-//! file of 60 KB, outside git. Beside it, in turns, a shell loop that starts the same two
-//! programs as often. Other work on the machine only ever adds to a time, so of several
-//! rounds the smallest counts; all are printed.
+//! file of 60 KB, outside git, in git with a commit for each, and in a repository of 50,000 files.
+//! Beside it, in turns, a shell loop that starts the same programs as often, and in git adds and
+//! commits everything after each task. Other work on the machine only ever adds to a time, so of
+//! several rounds the smallest counts; all are printed.
 
 mod bars;
 pub(super) mod costs;
@@ -24,6 +25,8 @@ use crate::repository::Product;
 const FEW: usize = 50;
 const LARGE_FILE: usize = 2_000_000;
 const STARTS: usize = 15;
+/// A task in a repository of 50,000 files takes most of a second.
+const TASKS_AMONG_MANY_FILES: usize = 4;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Arguments {
@@ -77,12 +80,17 @@ fn compare(arguments: &Arguments, program: &Path) -> Result<Bars, LoopError> {
     let tasks = arguments.tasks;
     let plain = Subject::new(program, Kind::Plain, tasks, 0);
     let over_bare = plain.over_bare(arguments.rounds)?;
+    let in_git = Subject::new(program, Kind::Git, FEW, 0);
+    let large_git = Subject::new(program, Kind::LargeGit, TASKS_AMONG_MANY_FILES, 0);
     let few = Subject::new(program, Kind::Plain, FEW, 0).costs(arguments.rounds)?;
     let large = Subject::new(program, Kind::Plain, FEW, LARGE_FILE).costs(arguments.rounds)?;
     let bars = Bars {
         over_bare: over_bare.cpu_each(),
+        times_bare: over_bare.times_bare,
+        times_bare_in_git: in_git.over_bare(arguments.rounds)?.times_bare,
+        times_bare_among_many_files: large_git.over_bare(1)?.times_bare,
         syncs: plain.syncs_each()?,
-        memory: over_bare.memory,
+        memory: over_bare.costs.memory,
         start_up: start_up(program)?,
         growth: (large.cpu_each() - few.cpu_each()) / (LARGE_FILE as f64 / 1e6),
     };
@@ -102,6 +110,18 @@ fn tell_of_git(program: &Path, rounds: usize) -> Result<(), LoopError> {
         syncs.map_or("no strace".to_owned(), |syncs| format!("{syncs:.1}"))
     );
     Ok(())
+}
+
+/// What is left without the bare loop, and the ratio of the two.
+struct OverBare {
+    costs: Costs,
+    times_bare: f64,
+}
+
+impl OverBare {
+    fn cpu_each(&self) -> f64 {
+        self.costs.cpu_each()
+    }
 }
 
 /// What is measured: a program and the project it works in.
@@ -141,19 +161,26 @@ impl<'p> Subject<'p> {
     }
 
     /// The same, less what a loop in a shell costs that starts the same programs.
-    fn over_bare(&self, rounds: usize) -> Result<Costs, LoopError> {
+    fn over_bare(&self, rounds: usize) -> Result<OverBare, LoopError> {
         let mut bare = Vec::new();
         let mut all = Vec::new();
         for _ in 0..rounds {
             let project = Project::new(self.kind, self.tasks, self.bytes)?;
             bare.push(measure(&mut project.bare_loop(self.tasks), self.tasks)?);
+            let project = Project::new(self.kind, self.tasks, self.bytes)?;
             all.push(measure(&mut project.run(self.program), self.tasks)?);
         }
-        println!("{} tasks, ms of processor time each:", self.tasks);
+        let (tasks, kind) = (self.tasks, self.kind);
+        println!("{tasks} tasks, {kind:?}, ms of processor time each:");
         println!("  bare loop  {}", listed(&bare));
         println!("  regreen    {}", listed(&all));
         let (bare, least) = (Costs::least(bare), Costs::least(all));
-        Ok(least.less(&bare))
+        let times_bare = least.cpu_each() / bare.cpu_each();
+        println!("  that is {times_bare:.2} times the bare loop");
+        Ok(OverBare {
+            costs: least.less(&bare),
+            times_bare,
+        })
     }
 
     /// How often the disk is asked to keep something, per task; `None` if that is unknown.

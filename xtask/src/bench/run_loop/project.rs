@@ -18,7 +18,11 @@ const SPEC: &str = "specs/bench";
 pub(super) enum Kind {
     Plain,
     Git,
+    /// With 50,000 files.
+    LargeGit,
 }
+
+const MANY_FILES: usize = 50_000;
 
 /// A folder with a spec whose tasks cost nothing.
 pub(super) struct Project {
@@ -34,7 +38,10 @@ impl Project {
         let spec = project.path(SPEC);
         fs::create_dir_all(&spec).doing("make a folder")?;
         fs::write(spec.join("tasks.md"), plan(tasks, bytes)).doing("write a plan")?;
-        if kind == Kind::Git {
+        if kind == Kind::LargeGit {
+            project.write_many_files()?;
+        }
+        if kind != Kind::Plain {
             project.begin_repository()?;
         }
         Ok(project)
@@ -42,6 +49,16 @@ impl Project {
 
     fn path(&self, path: &str) -> PathBuf {
         self.folder.path().join("project").join(path)
+    }
+
+    fn write_many_files(&self) -> Result<(), LoopError> {
+        for n in 0..MANY_FILES {
+            let folder = self.path(&format!("src/part_{}/{}", n % 500, n % 7));
+            fs::create_dir_all(&folder).doing("make a folder")?;
+            let text = format!("file {n}\n").repeat(20);
+            fs::write(folder.join(format!("{n}.txt")), text).doing("write a file")?;
+        }
+        Ok(())
     }
 
     fn begin_repository(&self) -> Result<(), LoopError> {
@@ -74,8 +91,14 @@ impl Project {
 
     /// The same programs, started by a shell.
     pub(super) fn bare_loop(&self, tasks: usize) -> Command {
+        // What regreen commits for each task is its tick.
+        let commit = if self.path(".git").exists() {
+            "echo $n >> done; git add --all; git commit --quiet -m \"task $n\""
+        } else {
+            ":"
+        };
         let script = format!(
-            "for ((n = 0; n < {tasks}; n++)); do /bin/echo TASK_COMPLETE; bash -c true; done"
+            "for ((n = 0; n < {tasks}; n++)); do /bin/echo TASK_COMPLETE; bash -c true; {commit}; done"
         );
         let mut command = Command::new("bash");
         command.args(["-c", &script]);
