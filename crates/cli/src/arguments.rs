@@ -57,6 +57,13 @@ pub struct Status {
 }
 
 #[derive(Debug, Args)]
+pub struct StopRun {
+    /// Let the run finish the task that it is working on, and its fixes; returns at once
+    #[arg(long)]
+    pub after_task: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct AcceptPlan {
     /// Spec name or folder, or a task file [default: the current or only spec]
     #[arg(value_name = "SPEC|FILE")]

@@ -137,6 +137,7 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::RepairStarted { task, .. }
         | Event::RepairEnded { task, .. }
         | Event::BudgetAsked { task, .. }
+        | Event::FixPostponed { task }
         | Event::FixPlanned { task, .. }
         | Event::FixInserted { task, .. }
         | Event::ModificationAsked { task, .. }
@@ -167,6 +168,8 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::FinalCheckStarted { .. }
         | Event::FinalCheckEnded { .. }
         | Event::ReopenAsked { .. }
+        | Event::ClosingCommitAsked { .. }
+        | Event::ClosingCommitted { .. }
         | Event::Warned { .. }
         | Event::StopAsked { .. }
         | Event::RunEnded { .. } => None,

@@ -15,8 +15,10 @@ mod output;
 mod plan;
 mod printing;
 mod problem;
+mod remembered_agent;
 mod spec_context;
 mod state_file;
+mod user_state;
 
 use std::process::ExitCode;
 

@@ -77,6 +77,8 @@ pub enum Problem {
     NoSuchSignal { name: String },
     #[error("not a failure report: {why}")]
     NoReport { why: String },
+    #[error("cannot ask the run to stop")]
+    StopRequest(#[source] std::io::Error),
     #[error("no agent to delegate to")]
     NoDelegate,
     #[error("the prompt is empty")]
@@ -229,6 +231,7 @@ impl Problem {
                 set_up("choose a writable folder outside any project: TMPDIR=FOLDER regreen demo")
             }
             Self::Step(_) | Self::Signals(_) | Self::OwnProgram(_) => (Exit::SetUp, None),
+            Self::StopRequest(_) => set_up("make .regreen writable, or run `regreen stop`"),
             Self::Print(_) => (Exit::BadInput, None),
             Self::BadName { .. } => {
                 bad_input("use letters, digits, dots, dashes and underscores: my-feature")

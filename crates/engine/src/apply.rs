@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Event, FailureRecord, Mark, PersonAnswer,
     PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, RepairResult, RunConfig,
-    Spending, TaskId, TaskKey, Verdict,
+    Spending, StopSignal, TaskId, TaskKey, Verdict,
 };
 
 use crate::recovery::MAX_TIME_FACTOR;
@@ -24,12 +24,14 @@ impl State {
                 after_limit,
                 lost,
                 earlier,
+                environment,
             } => {
                 let lost: BTreeSet<TaskKey> = lost.iter().cloned().collect();
                 *self = Self {
                     put_back: lost.clone(),
                     lost,
                     earlier_checks: earlier.clone(),
+                    environment: environment.clone(),
                     run: run.clone(),
                     config: config.clone(),
                     after_limit: *after_limit,
@@ -43,7 +45,9 @@ impl State {
                 }
                 self.outcome = None;
                 self.stopping = None;
+                self.stops_after_task = false;
                 self.reading = None;
+                self.closing = None;
                 self.parked.clear();
                 self.lose_services();
                 self.resumed_at = *at;
@@ -143,7 +147,7 @@ impl State {
             Event::InspectionAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Inspecting { seq: *seq }, |_| {});
             }
-            Event::RepairInspected { task, .. } => {
+            Event::RepairInspected { task, .. } | Event::FixPostponed { task } => {
                 self.with(task, |task| task.phase = Phase::Open);
             }
             Event::BudgetAsked { seq, task, repair } => {
@@ -192,7 +196,8 @@ impl State {
                     seq: *seq,
                     fixes: fixes.clone(),
                 };
-                self.enter(task, *seq, phase, |_| {});
+                self.enter(task, *seq, phase, |task| task.superseded.clone_from(fixes));
+                self.superseded.extend(fixes.iter().cloned());
                 for fix in fixes {
                     self.with(fix, |fix| {
                         fix.phase = Phase::Closed;
@@ -236,6 +241,7 @@ impl State {
                 failure,
                 only_red,
             } => self.with(task, |task| {
+                task.is_stalled = task.has_stalled(failure);
                 task.only_red = *only_red;
                 task.failure = Some(failure.clone());
                 task.failed_attempt = Some(*attempt);
@@ -269,6 +275,7 @@ impl State {
             }),
             Event::Committed { task, hash } => {
                 self.commits += 1;
+                self.has_committed |= hash.is_some();
                 self.with(task, |task| task.hash.clone_from(hash));
             }
             Event::RecordAsked { seq, task } => {
@@ -334,11 +341,25 @@ impl State {
                 self.final_check.phase = FinalCheckPhase::Reopening { seq: *seq };
             }
             Event::TaskReopened { task } => self.reopen(task),
+            Event::ClosingCommitAsked { seq } => {
+                self.reading = None;
+                self.next_seq = seq + 1;
+                self.closing = Some(*seq);
+            }
+            Event::ClosingCommitted { .. } => {
+                self.commits += 1;
+                self.closing = None;
+                self.closed_at = Some(self.steps);
+            }
             Event::Warned { .. } => {}
+            Event::StopAsked {
+                signal: StopSignal::AfterTask,
+            } => self.stops_after_task = true,
             Event::StopAsked { signal } => self.stopping = Some(*signal),
             Event::RunEnded { outcome } => {
                 self.outcome = Some(outcome.clone());
                 self.reading = None;
+                self.closing = None;
             }
         }
     }
@@ -409,6 +430,7 @@ impl State {
         self.renew_restarts();
         // Someone has put its row back.
         self.lost.remove(&picked.task);
+        self.superseded.remove(&picked.task);
         self.forget_passed(&picked.task);
         let regression = self.regression_of(&picked.task).cloned();
         let task = self
@@ -613,6 +635,21 @@ impl TaskState {
                 agreed: true,
             });
         }
+    }
+
+    /// Whether the same thing was missing, or forbidden, as at the attempt before, and no file was
+    /// changed since: the next attempt would find it so as well.
+    fn has_stalled(&self, failure: &FailureRecord) -> bool {
+        let last = self
+            .failure
+            .as_ref()
+            .filter(|_| self.failed_attempt.is_some());
+        let (Some(last), Some(found)) = (last.and_then(FailureRecord::confident_diagnosis), failure.confident_diagnosis()) else {
+            return false;
+        };
+        found.kind.is_of_environment()
+            && (found.kind, &found.fingerprint) == (last.kind, &last.fingerprint)
+            && !self.changed_files
     }
 
     /// The attempt is charged to the repeats, not to the task. Where only Verify failed, no

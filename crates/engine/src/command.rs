@@ -80,6 +80,13 @@ pub enum Command {
     Commit(CommitOrder),
     /// Note in the progress file that the task is done.
     Record(Record),
+    /// Commit what is left of the spec's own files: the progress file names the last commit.
+    CloseCommit {
+        /// The message of the commit.
+        message: String,
+        /// Its number among the commits of the run.
+        number: u32,
+    },
     /// Repeat the checks of the tasks that passed.
     FinalCheck(Box<FinalCheckOrder>),
     /// Untick tasks that no longer pass.
@@ -110,6 +117,7 @@ impl Command {
             | Self::Verify { .. }
             | Self::Repair(_)
             | Self::Commit(_)
+            | Self::CloseCommit { .. }
             | Self::FinalCheck(_) => true,
             Self::ReadPlan(_)
             | Self::InspectRepair(_)
@@ -331,4 +339,7 @@ pub struct Record {
     pub task: TaskKey,
     /// Its commit.
     pub hash: Option<String>,
+    /// Fixes of it that were ticked without being run.
+    #[serde(default)]
+    pub superseded: Vec<TaskKey>,
 }

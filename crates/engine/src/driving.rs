@@ -111,6 +111,7 @@ impl State {
     pub fn awaits(&self, seq: CommandSeq) -> bool {
         self.reading == Some(seq)
             || self.final_check.phase.seq() == Some(seq)
+            || self.closing == Some(seq)
             || self.task_of(seq).is_some()
     }
 
@@ -124,17 +125,18 @@ impl State {
     }
 
     /// The task of the command that was running foreign code when the process ended, and the
-    /// command's number. The final check is of no single task.
+    /// command's number. The final check and the closing commit are of no single task.
     #[must_use]
     pub fn pending_guarded(&self) -> Option<(Option<&TaskKey>, CommandSeq)> {
         let pending = self.tasks.values().find_map(|task| {
             let seq = task.phase.seq().filter(|_| task.phase.runs_foreign_code());
             seq.map(|seq| (Some(task.key()), seq))
         });
-        pending.or(match self.final_check.phase {
-            FinalCheckPhase::Checking { seq } => Some((None, seq)),
-            FinalCheckPhase::Idle | FinalCheckPhase::Reopening { .. } => None,
-        })
+        let of_run = match self.final_check.phase {
+            FinalCheckPhase::Checking { seq } => Some(seq),
+            FinalCheckPhase::Idle | FinalCheckPhase::Reopening { .. } => self.closing,
+        };
+        pending.or(of_run.map(|seq| (None, seq)))
     }
 
     /// The choices that the run has not taken into account yet.

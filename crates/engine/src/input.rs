@@ -32,6 +32,9 @@ pub enum Input {
         /// The checks that originals passed in earlier runs, since all tasks were last done.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         earlier: Vec<PassedVerify>,
+        /// Variables that repairs of earlier runs have set.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        environment: Vec<(String, String)>,
     },
     /// The process that drove this run is gone; a new one has folded its events.
     Resume(Resumption),
@@ -177,6 +180,13 @@ pub enum Input {
         /// Which of the two.
         result: CommitResult,
     },
+    /// What was left of the spec's own files is committed, or could not be.
+    ClosingCommitted {
+        /// The command that this answers.
+        seq: CommandSeq,
+        /// Which of the two.
+        result: CommitResult,
+    },
     /// A finished task is in the progress file.
     Recorded {
         /// The command that this answers.
@@ -255,6 +265,7 @@ impl Input {
             | Self::PersonAnswered { seq, .. }
             | Self::Ticked { seq, .. }
             | Self::Committed { seq, .. }
+            | Self::ClosingCommitted { seq, .. }
             | Self::Recorded { seq }
             | Self::Waited { seq }
             | Self::FinallyChecked { seq, .. }

@@ -17,6 +17,7 @@
 //!     after_limit: false,
 //!     lost: Vec::new(),
 //!     earlier: Vec::new(),
+//!     environment: Vec::new(),
 //! };
 //! let now = Timestamp::from_millis(0);
 //! let decision = decide(&state, now, &start);

@@ -94,6 +94,21 @@ pub struct State {
     /// The services that were started so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<ServiceState>,
+    /// The commit of the spec's own files, while it is pending.
+    #[serde(default)]
+    pub closing: Option<CommandSeq>,
+    /// After how many steps of the run the spec's own files were committed.
+    #[serde(default)]
+    pub closed_at: Option<u64>,
+    /// A task of the run was committed.
+    #[serde(default)]
+    pub has_committed: bool,
+    /// Someone has asked the run to stop when the current original is done or given up.
+    #[serde(default)]
+    pub stops_after_task: bool,
+    /// Fixes that were ticked without being run, because their originals had passed.
+    #[serde(default)]
+    pub superseded: BTreeSet<TaskKey>,
     /// Which version of the fold made this state.
     #[serde(default)]
     pub fold: u32,
@@ -263,6 +278,12 @@ pub struct TaskState {
     /// with.
     #[serde(default)]
     pub regressed_at: Option<u64>,
+    /// It failed twice for the same thing that is missing or forbidden, and changed nothing.
+    #[serde(default)]
+    pub is_stalled: bool,
+    /// Fixes of it that were ticked without being run.
+    #[serde(default)]
+    pub superseded: Vec<TaskKey>,
 }
 
 fn one() -> u32 {
@@ -464,7 +485,7 @@ impl Phase {
 
 impl State {
     /// The version of the fold. A state of an earlier one lacks what the events would tell now.
-    pub const FOLD: u32 = 2;
+    pub const FOLD: u32 = 3;
 
     /// Whether the events have to be folded anew.
     #[must_use]
@@ -521,6 +542,7 @@ impl State {
             earlier_checks: self.earlier_checks.clone(),
             final_check: self.final_check.clone(),
             services: self.services.clone(),
+            superseded: self.superseded.clone(),
             ..*self
         }
     }
@@ -599,6 +621,8 @@ impl TaskState {
             passed_check: None,
             attempted_at: 0,
             regressed_at: None,
+            is_stalled: false,
+            superseded: Vec::new(),
         }
     }
 
@@ -618,6 +642,14 @@ impl TaskState {
     pub fn iteration(&self, prompt: PromptKind) -> u32 {
         let is_new = !matches!(prompt, PromptKind::Reminder | PromptKind::Split);
         (self.iterations + u32::from(is_new)).max(1)
+    }
+
+    /// How many attempts are charged to it, in words.
+    pub(crate) fn attempts_made(&self) -> String {
+        match self.iterations {
+            1 => "1 attempt".to_owned(),
+            attempts => format!("{attempts} attempts"),
+        }
     }
 
     /// Its key.
@@ -643,6 +675,7 @@ impl TaskState {
             is_reminder: self.next_prompt() == PromptKind::Reminder,
             repaired: &self.repaired,
             was_repaired: false,
+            is_stalled: self.is_stalled,
         }
     }
 }

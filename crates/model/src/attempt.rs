@@ -34,6 +34,9 @@ pub struct PickedTask {
     pub verify: Vec<VerifyCommand>,
     /// The message of its commit.
     pub commit: Option<String>,
+    /// Whether its Commit field says that it has none.
+    #[serde(default)]
+    pub declines_commit: bool,
     /// How it failed in an earlier run that did not finish it.
     #[serde(default)]
     pub failed_before: Option<FailureRecord>,

@@ -31,6 +31,9 @@ pub enum Event {
         /// The checks that originals passed in earlier runs, since all tasks were last done.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         earlier: Vec<PassedVerify>,
+        /// Variables that repairs of earlier runs have set.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        environment: Vec<(String, String)>,
     },
     /// A run that had paused or died was resumed.
     RunResumed {
@@ -201,6 +204,11 @@ pub enum Event {
         /// What regreen plans to do itself.
         #[serde(default)]
         repair: Option<PlannedRepair>,
+    },
+    /// No fix is made: others of the task are open, and run first.
+    FixPostponed {
+        /// The task.
+        task: TaskKey,
     },
     /// A task that repairs this one is being written into the file.
     FixPlanned {
@@ -432,6 +440,16 @@ pub enum Event {
         task: TaskKey,
         /// How long it took.
         waited_ms: u64,
+    },
+    /// Everything is done: what is left of the spec's own files is being committed.
+    ClosingCommitAsked {
+        /// The number of the command.
+        seq: CommandSeq,
+    },
+    /// The spec's own files are committed.
+    ClosingCommitted {
+        /// The commit's hash; `None` if there was nothing to commit, or it could not be made.
+        hash: Option<String>,
     },
     /// Something is wrong that does not stop the run.
     Warned {

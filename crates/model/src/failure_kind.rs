@@ -190,6 +190,23 @@ failure_kinds! {
 }
 
 impl FailureKind {
+    /// Returns whether it says that a program, a package or a permission is missing: without a change
+    /// of the environment, it is missing again the next time.
+    #[must_use]
+    pub fn is_of_environment(self) -> bool {
+        matches!(
+            self,
+            Self::MissingCommand
+                | Self::BadInterpreter
+                | Self::MissingPythonModule
+                | Self::MissingNodeModule
+                | Self::MissingRustCrate
+                | Self::MissingSystemLib
+                | Self::NotExecutable
+                | Self::PermissionDenied
+        )
+    }
+
     /// Returns the words for people and commit messages: `missing file`.
     #[must_use]
     pub fn words(self) -> &'static str {

@@ -120,6 +120,9 @@ pub struct FixBudget {
     /// none.
     #[serde(default)]
     pub last_error: String,
+    /// The fixes of the task, and of its fixes, that are not done.
+    #[serde(default)]
+    pub open_fixes: Vec<TaskKey>,
 }
 
 /// What the state file says about a run.

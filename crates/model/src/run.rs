@@ -26,6 +26,9 @@ pub struct RunConfig {
     pub include_optional: bool,
     /// Whether finished tasks are committed.
     pub commits: bool,
+    /// Whether tasks without a Commit field are committed as well.
+    #[serde(default)]
+    pub commit_all: bool,
     /// Whether the state file stays when the run has ended.
     pub keep_state: bool,
     /// The only task to run, if there is one.
@@ -53,6 +56,22 @@ pub struct RunConfig {
     /// How long the final check may take.
     #[serde(default = "final_check_time_ms")]
     pub final_check_time_ms: u64,
+    /// Whether tasks fail that nothing verifies, or whose Verify passes only the second time.
+    #[serde(default)]
+    pub strict: bool,
+    /// The limits that the state file keeps for later runs, where this run has others.
+    #[serde(default)]
+    pub stored_limits: Option<Limits>,
+    /// Where the progress file is, unless it is `.progress.md` in the spec's folder.
+    #[serde(default)]
+    pub progress_file: Option<String>,
+    /// Whether the workspace is in git: without it there are neither diffs nor commits.
+    #[serde(default = "yes")]
+    pub in_git: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn final_check_time_ms() -> u64 {
@@ -72,6 +91,7 @@ impl Default for RunConfig {
             max_wait_ms: 6 * 60 * 60 * 1000,
             include_optional: false,
             commits: true,
+            commit_all: false,
             keep_state: false,
             only: None,
             recovery: false,
@@ -82,6 +102,10 @@ impl Default for RunConfig {
             gate: None,
             final_check: FinalCheckPolicy::default(),
             final_check_time_ms: final_check_time_ms(),
+            strict: false,
+            stored_limits: None,
+            progress_file: None,
+            in_git: true,
         }
     }
 }
@@ -111,6 +135,21 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Returns the limits with as many fixes per task. A task needs one more attempt than it has
+    /// fixes, or the last of them would never run.
+    #[must_use]
+    pub fn with_fixes_per_task(self, fixes: u32) -> Self {
+        let needed = match fixes {
+            0..=4 => 0,
+            fixes => fixes.saturating_add(1),
+        };
+        Self {
+            fixes_per_task: fixes,
+            task_iterations: self.task_iterations.max(needed),
+            ..self
+        }
+    }
+
     /// Returns how many fix tasks one original and all of its descendants may get together.
     /// Limits per id alone would still allow dozens of attempts on one original.
     #[must_use]
@@ -238,6 +277,8 @@ pub enum StopSignal {
     Interrupt,
     /// SIGTERM.
     Terminate,
+    /// `regreen stop --after-task`: the task that is being worked on is finished first.
+    AfterTask,
 }
 
 impl StopSignal {
@@ -246,7 +287,7 @@ impl StopSignal {
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Interrupt => 130,
-            Self::Terminate => 143,
+            Self::Terminate | Self::AfterTask => 143,
         }
     }
 }
@@ -263,6 +304,17 @@ mod tests {
             ..Limits::default()
         };
         assert_eq!(generous.fixes_per_root(), 25);
+    }
+
+    #[test]
+    fn more_than_four_fixes_need_more_attempts() {
+        let iterations = |fixes| Limits::default().with_fixes_per_task(fixes).task_iterations;
+        assert_eq!([1, 4, 5, 6, 20].map(iterations), [5, 5, 6, 7, 21]);
+        let generous = Limits {
+            task_iterations: 30,
+            ..Limits::default()
+        };
+        assert_eq!(generous.with_fixes_per_task(6).task_iterations, 30);
     }
 
     #[test]

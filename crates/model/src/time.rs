@@ -99,6 +99,12 @@ impl Span {
         Self { millis }
     }
 
+    /// Rounds up to a whole second: a wait is not over before it is.
+    #[must_use]
+    pub fn left(millis: u64) -> Self {
+        Self::from_millis(millis.div_ceil(1000).saturating_mul(1000))
+    }
+
     /// Drops fractions of a second, so that a ticking display does not flicker.
     #[must_use]
     pub fn whole_seconds(millis: u64) -> Self {
@@ -255,6 +261,9 @@ mod tests {
         check(185_000, "3m 05s");
         check(7_380_000, "2h 03m");
         check(93_600_000, "1d 02h");
+        assert_eq!(Span::left(5_962).to_string(), "6s");
+        assert_eq!(Span::left(5_000).to_string(), "5s");
+        assert_eq!(Span::left(0).to_string(), "0s");
         assert_eq!(Span::whole_seconds(999).to_string(), "0s");
         assert_eq!(Span::whole_seconds(61_999).to_string(), "1m 01s");
     }

@@ -37,4 +37,4 @@ pub use inspect::inspect;
 pub use interrupted::roll_back_interrupted;
 pub use manifests::ManifestSnapshot;
 pub use plan::{ToolCall, ToolQuery, ToolResult, ToolRunner};
-pub use programs::{ProgramRecord, renew_launchers};
+pub use programs::{ProgramRecord, carried_environment, renew_launchers};

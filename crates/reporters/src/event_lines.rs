@@ -12,7 +12,7 @@ use regreen_model::{
 
 use crate::failure_text::{headline, headline_of, kind_and_place};
 use crate::status_line::{Status, StatusLine, Tone};
-use crate::text::{one_line, reason, task_name};
+use crate::text::{attempt_words, one_line, reason, task_name};
 use crate::totals::RunTotals;
 
 const NAME_CHARS: usize = 100;
@@ -132,7 +132,12 @@ impl EventFormatter {
             } if self.verify_is_first => {
                 Some(about(Status::Retry, task, "Verify still fails").detail(headline_of(error)))
             }
-            Event::TaskFailed { task, failure, .. } => Some(self.failure(now, task, failure)),
+            Event::TaskFailed {
+                task,
+                attempt,
+                failure,
+                ..
+            } => Some(self.failure(now, task, *attempt, failure)),
             Event::TaskDone { task, marks, hash } => {
                 let marks: Vec<Mark> = marks.iter().copied().collect();
                 Some(self.pass(now, task, &marks, hash.as_deref()))
@@ -201,6 +206,7 @@ impl EventFormatter {
             | Event::InspectionAsked { .. }
             | Event::RepairEnded { .. }
             | Event::BudgetAsked { .. }
+            | Event::FixPostponed { .. }
             | Event::FixPlanned { .. }
             | Event::ModificationAsked { .. }
             | Event::SupersedeAsked { .. }
@@ -221,6 +227,8 @@ impl EventFormatter {
             | Event::FinalCheckStarted { .. }
             | Event::FinalCheckEnded { .. }
             | Event::ReopenAsked { .. }
+            | Event::ClosingCommitAsked { .. }
+            | Event::ClosingCommitted { .. }
             | Event::WaitEnded { .. } => None,
         }
     }
@@ -244,7 +252,13 @@ impl EventFormatter {
         StatusLine::new(status, parts.join(" · "))
     }
 
-    fn failure(&mut self, now: Timestamp, task: &TaskKey, failure: &FailureRecord) -> StatusLine {
+    fn failure(
+        &mut self,
+        now: Timestamp,
+        task: &TaskKey,
+        attempt: u32,
+        failure: &FailureRecord,
+    ) -> StatusLine {
         let is_refused = std::mem::take(&mut self.commit_refused);
         let ran_since = self.ran_since_it_passed(task);
         let attempt = match self.totals.used_by(task) {
@@ -252,7 +266,7 @@ impl EventFormatter {
             _ if ran_since.is_some() => "no longer passes".to_owned(),
             // A group has no attempts of its own.
             0 => String::new(),
-            used => format!("attempt {used}/{}", self.totals.limit_of_task()),
+            used => attempt_words(attempt, used, self.totals.limit_of_task()),
         };
         let kind = match is_refused {
             true => Some("a commit hook refused the commit".to_owned()),
@@ -359,7 +373,7 @@ impl EventFormatter {
         why: &str,
         repeats: bool,
     ) -> StatusLine {
-        let length = Span::from_millis(until.since(now));
+        let length = Span::left(until.since(now));
         let why = reason(why);
         if repeats {
             let text = format!("possibly transient; retrying in {length}");
@@ -385,8 +399,9 @@ impl EventFormatter {
     }
 
     fn end(&self, now: Timestamp, outcome: &RunOutcome) -> StatusLine {
+        let done = self.totals.verified.words();
         let (tone, text) = match outcome {
-            RunOutcome::AllGreen => (Tone::Good, "all tasks done"),
+            RunOutcome::AllGreen => (self.totals.verified.tone(), done.as_str()),
             RunOutcome::OnlyDone => (Tone::Good, "the requested task is done"),
             RunOutcome::Skipped => (Tone::Warning, "open tasks were skipped"),
             RunOutcome::Limit { .. } => (Tone::Bad, "limit reached"),
@@ -537,6 +552,7 @@ fn stop(signal: StopSignal) -> StatusLine {
     let text = match signal {
         StopSignal::Interrupt => "stopping; press Ctrl-C again to kill",
         StopSignal::Terminate => "stopping on request",
+        StopSignal::AfterTask => "stopping after this task, on request",
     };
     StatusLine::new(Status::Stop, text)
 }

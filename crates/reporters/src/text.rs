@@ -3,6 +3,15 @@
 use regreen_model::{TaskKey, is_format_control, visible_line};
 use unicode_width::UnicodeWidthChar as _;
 
+/// Names an attempt as its log does, and says how many of those that count are used.
+pub(crate) fn attempt_words(attempt: u32, used: u32, limit: u32) -> String {
+    if attempt == used {
+        format!("attempt {used}/{limit}")
+    } else {
+        format!("attempt {attempt} · {used}/{limit} used")
+    }
+}
+
 /// Enough of a title to recognize the task.
 const TITLE_CHARS: usize = 200;
 /// Enough of a reason to know what happened.

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    AttemptReport, ChoiceKind, Event, OutlineRow, PickedTask, PromptKind, RunConfig, Spending,
-    TaskKey, UsageLedger,
+    AttemptReport, ChoiceKind, Event, Mark, OutlineRow, PickedTask, PromptKind, RunConfig,
+    Spending, TaskKey, UsageLedger,
 };
+
+use crate::status_line::Tone;
 
 /// What a run has used of its limits, counted by the rules that the engine charges by.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +27,44 @@ pub(crate) struct RunTotals {
     only_red: bool,
     charged: BTreeMap<TaskKey, u32>,
     closed: BTreeSet<TaskKey>,
+    pub(crate) verified: VerifiedShare,
+}
+
+/// The originals that a run has finished, and which of them nothing verified.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VerifiedShare {
+    done: BTreeMap<TaskKey, bool>,
+}
+
+impl VerifiedShare {
+    fn unverified(&self) -> usize {
+        self.done
+            .values()
+            .filter(|is_verified| !**is_verified)
+            .count()
+    }
+
+    fn is_none_verified(&self) -> bool {
+        !self.done.is_empty() && self.unverified() == self.done.len()
+    }
+
+    /// Returns what a run says that has done everything.
+    pub(crate) fn words(&self) -> String {
+        let (unverified, done) = (self.unverified(), self.done.len());
+        match unverified {
+            0 => "all tasks done".to_owned(),
+            _ if self.is_none_verified() => format!("done, {unverified} of {done} unverified"),
+            _ => format!("all tasks done, {unverified} of {done} unverified"),
+        }
+    }
+
+    pub(crate) fn tone(&self) -> Tone {
+        if self.is_none_verified() {
+            Tone::Warning
+        } else {
+            Tone::Good
+        }
+    }
 }
 
 impl RunTotals {
@@ -62,12 +102,20 @@ impl RunTotals {
                 let charged = self.charged.entry(task.clone()).or_default();
                 *charged = charged.saturating_sub(1);
             }
-            Event::TaskDone { task, .. } | Event::TaskSkipped { task } => {
+            Event::TaskDone { task, marks, .. } => {
+                self.closed.insert(task.clone());
+                if self.is_own_work(task) {
+                    let is_verified = !marks.contains(&Mark::Unverified);
+                    self.verified.done.insert(task.clone(), is_verified);
+                }
+            }
+            Event::TaskSkipped { task } => {
                 self.closed.insert(task.clone());
             }
             // It keeps its attempts.
             Event::TaskReopened { task } => {
                 self.closed.remove(task);
+                self.verified.done.remove(task);
             }
             Event::WaitEnded { waited_ms, .. } => {
                 self.waited_ms = self.waited_ms.saturating_add(*waited_ms);
@@ -97,6 +145,12 @@ impl RunTotals {
             self.charged.remove(&task.task);
         }
         self.picked = Some(task.clone());
+    }
+
+    /// Whether a task that is done is neither a fix nor a group.
+    fn is_own_work(&self, task: &TaskKey) -> bool {
+        let picked = self.picked.as_ref().filter(|picked| picked.task == *task);
+        picked.is_none_or(|picked| !picked.is_fix() && !picked.is_group)
     }
 
     /// Returns the original that a task repairs; `None` if it is an original itself.
@@ -197,7 +251,13 @@ impl Outline {
         Share::of(originals.filter(is_required))
     }
 
-    pub(crate) fn fixes(&self) -> Share {
-        Share::of(self.rows.iter().filter(|row| !row.is_original()))
+    /// Counts the fixes; those that were ticked without being run are not done.
+    pub(crate) fn fixes(&self, superseded: &[TaskKey]) -> Share {
+        let fixes = self.rows.iter().filter(|row| !row.is_original());
+        let fixes = fixes.map(|row| OutlineRow {
+            done: row.done && !superseded.contains(&row.key),
+            ..row.clone()
+        });
+        Share::of(&fixes.collect::<Vec<_>>())
     }
 }

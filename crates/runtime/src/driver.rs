@@ -2,7 +2,7 @@
 
 use regreen_documents::TaskFile;
 use regreen_engine::{Command, CommandQueue, Input, Issued, State, decide};
-use regreen_model::{Event, RunOutcome};
+use regreen_model::{Event, RunOutcome, StopSignal};
 use regreen_workspace::{RealDisk, read_text};
 
 use crate::clock;
@@ -13,6 +13,7 @@ use crate::perform;
 use crate::performer::Performer;
 use crate::plan_file::outline;
 use crate::spec_paths::SpecPaths;
+use crate::stop_request::is_asked_to_stop_after_task;
 
 /// Drives a run: each input is decided upon, stored and shown before anything is done about it.
 pub(crate) struct Driver<'a> {
@@ -89,13 +90,23 @@ impl Driver<'_> {
     }
 
     fn tell_stop(&mut self) -> Result<(), JournalError> {
-        match self.performer.context.processes.stop.asked() {
-            Some(signal) if self.recorder.state.stopping.is_none() => {
-                self.recorder.step(&Input::Stop { signal })?;
-                Ok(())
-            }
-            _ => Ok(()),
+        let State {
+            stopping,
+            stops_after_task,
+            outcome,
+            ..
+        } = &self.recorder.state;
+        let asked = self.performer.context.processes.stop.asked();
+        let after_task = || {
+            let is_news = !*stops_after_task && outcome.is_none();
+            let root = &self.performer.paths.root;
+            let is_asked = is_news && is_asked_to_stop_after_task(root, std::process::id());
+            is_asked.then_some(StopSignal::AfterTask)
+        };
+        if let Some(signal) = asked.filter(|_| stopping.is_none()).or_else(after_task) {
+            self.recorder.step(&Input::Stop { signal })?;
         }
+        Ok(())
     }
 }
 

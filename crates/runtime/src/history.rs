@@ -1,6 +1,6 @@
 //! Rows about attempts and failures: written from events, read for later runs.
 
-use regreen_model::{Event, Failure, FailureRecord, TaskKey, Timestamp, Verdict};
+use regreen_model::{Event, Failure, FailureRecord, TaskId, TaskKey, Timestamp, Verdict};
 use regreen_store::{Attempt, AttemptKey, FailureRow, HistoryRow, RunId, Store, StoreError};
 
 use crate::clock;
@@ -158,6 +158,11 @@ impl EarlierRuns<'_> {
             runs.push(run);
         }
         Ok(runs)
+    }
+
+    /// Whether a task of this id was attempted or repaired in any run, this one included.
+    pub(crate) fn has_attempt(&self, id: &TaskId) -> Result<bool, StoreError> {
+        Ok(!self.store.attempts_of_task(&self.spec, id)?.is_empty())
     }
 
     /// How the task failed in those runs.

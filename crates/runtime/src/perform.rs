@@ -17,7 +17,9 @@ mod tampering;
 
 pub(crate) use ask::ask;
 pub(crate) use attempt::{Attempted, attempt, interrupted};
-pub(crate) use completion::{ClaimsJob, Recorded, commit, judge_claims, record};
+pub(crate) use completion::{
+    ClaimsJob, Recorded, close_commit, commit, judge_claims, record,
+};
 pub(crate) use final_check::{final_check, reopen};
 pub(crate) use fix_tasks::{insert_fix, modify, note_failure, read_budget, tick};
 pub(crate) use other_specs::note_completed;

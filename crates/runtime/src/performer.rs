@@ -157,7 +157,8 @@ impl Performer {
                     gate,
                     environment,
                 };
-                perform::judge_claims(self, &job, guard, recorder.observer).map(
+                let earlier = self.earlier_runs(&recorder.journal.store);
+                perform::judge_claims(self, &job, guard, &earlier, recorder.observer).map(
                     |(kept, taken_back)| Input::ClaimsJudged {
                         seq,
                         kept,
@@ -239,7 +240,8 @@ impl Performer {
                 )
             }
             Command::NoteFailure { task } => {
-                perform::note_failure(self, task).map(|()| Input::FailureNoted { seq })
+                let earlier = self.earlier_runs(&recorder.journal.store);
+                perform::note_failure(self, task, &earlier).map(|()| Input::FailureNoted { seq })
             }
             Command::Tick {
                 task,
@@ -247,8 +249,13 @@ impl Performer {
                 supersede,
             } => perform::tick(self, task, *done, *supersede)
                 .map(|superseded| Input::Ticked { seq, superseded }),
+            Command::CloseCommit { message, number } => {
+                perform::close_commit(self, message, *number)
+                    .map(|result| Input::ClosingCommitted { seq, result })
+            }
             Command::Record(record) => {
-                perform::record(self, record).map(|()| Input::Recorded { seq })
+                let earlier = self.earlier_runs(&recorder.journal.store);
+                perform::record(self, record, &earlier).map(|()| Input::Recorded { seq })
             }
             Command::FinalCheck(order) => {
                 let began = Instant::now();

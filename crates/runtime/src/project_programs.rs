@@ -23,6 +23,11 @@ pub(crate) struct ProjectPrograms {
     record: RefCell<ProgramRecord>,
 }
 
+/// Returns the folder for launchers in the folder of a run or delegation.
+pub(crate) fn launcher_folder(folder: &Path) -> PathBuf {
+    folder.join("bin")
+}
+
 impl ProjectPrograms {
     /// Records the programs that are there before anything runs.
     pub(crate) fn begin(
@@ -76,7 +81,7 @@ impl ProjectPrograms {
     /// Returns the folder for launchers, relative to the workspace.
     pub(crate) fn launchers(&self) -> PathBuf {
         let folder = self.folder.strip_prefix(&self.root);
-        folder.unwrap_or(&self.folder).join("bin")
+        launcher_folder(folder.unwrap_or(&self.folder))
     }
 
     /// Returns the variables that repairs have set, for a process that starts now: the launchers

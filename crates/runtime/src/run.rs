@@ -27,7 +27,7 @@ use crate::atomic_file::write_atomically;
 use crate::driver::{Driver, StepRecorder};
 use crate::execution::ExecutionContext;
 use crate::journal::JournalError;
-use crate::notices::{Notices, budget_notices};
+use crate::notices::{Notices, budget_notices, ignored_rows};
 use crate::observer::{Person, RunObserver};
 use crate::perform::{self, GuardedCommand, PlanGuard, Recorded, SettingsGuard};
 use crate::performer::{PerformError, Performer};
@@ -37,6 +37,7 @@ use crate::project_programs::ProjectPrograms;
 use crate::services::Services;
 use crate::spec_paths::SpecPaths;
 use crate::stop::Stop;
+use crate::stop_request::forget_stop_request;
 use crate::tree::{Tree, TreeError};
 use crate::tree_lock::{LockPurpose, TreeLock, TreeLockError, create_own_folder};
 
@@ -188,16 +189,19 @@ pub fn run(
         state,
         unreported,
     } = reopen_or_begin(store, &paths)?;
-    refuse_other_agent(&state, &setup)?;
+    let other_agent = other_agent(&state, &setup)?;
+    forget_stop_request(&paths.root);
     let config = setup.config.clone();
+    let path = setup.path.clone();
     let choices = latest_choices(journal.store.choices(&paths.spec_key())?);
     let mut performer = performer(setup, plan, &journal.run, state.run.is_empty())?;
     performer.notices.add_all(unreported);
+    performer.notices.add_all(other_agent);
     let notices = budget_notices(&performer.context.agent, &config.budgets);
     performer.notices.add_all(notices);
     let plan = performer.plan.read()?;
     let programs = &performer.context.programs;
-    let inherited = Inheritance::of(&journal, &paths, &plan, programs, &choices)?;
+    let inherited = Inheritance::of(&journal, &paths, &plan, programs, &choices, &path)?;
     let first = first_input(&mut performer, &state, config, choices, inherited)?;
     perform::reconcile(&mut performer, &journal.store, &state)?;
     journal.recall(|at, event| observer.recall(at, event))?;
@@ -217,12 +221,18 @@ pub fn run(
     finish(driver, outcome)
 }
 
-/// Refuses to resume a run with another agent, unless the user has chosen it. The agent is not
-/// taken from the journal: that is in the workspace, and a repository must not choose programs.
-fn refuse_other_agent(state: &State, setup: &RunSetup) -> Result<(), RunError> {
+/// Refuses to resume a run with another agent, unless the user has chosen it; then says so. The
+/// agent is not taken from the journal: that is in the workspace, and a repository must not choose
+/// programs.
+fn other_agent(state: &State, setup: &RunSetup) -> Result<Option<String>, RunError> {
     let (begun, found) = (&state.config.agent, &setup.config.agent);
-    if state.run.is_empty() || setup.agent_is_chosen || begun == found {
-        return Ok(());
+    if state.run.is_empty() || begun == found {
+        return Ok(None);
+    }
+    if setup.agent_is_chosen {
+        return Ok(Some(format!(
+            "the run began with the agent {begun}, and continues with {found}"
+        )));
     }
     Err(RunError::OtherAgent {
         begun: begun.clone(),
@@ -339,6 +349,8 @@ fn first_input(
         let notice = performer.tree.notice();
         performer.notices.add_all(notice.map(str::to_owned));
         performer.notices.add_all(inherited.warnings);
+        let ignored = ignored_rows(&*performer.plan.read()?, config.spec_argument.as_deref());
+        performer.notices.add_all(ignored);
         return Ok(Input::Start {
             run: performer.run.clone(),
             config: Box::new(config),
@@ -346,6 +358,7 @@ fn first_input(
             after_limit: inherited.after_limit,
             lost: inherited.lost,
             earlier: inherited.checks,
+            environment: inherited.environment,
         });
     }
     let left = review_interrupted(performer, state, &choices)?;
@@ -406,6 +419,7 @@ fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<FinishedRun
     if outcome == RunOutcome::AllGreen && !state.config.keep_state {
         perform::remove_state_file(&performer)?;
     }
+    forget_stop_request(&performer.paths.root);
     if !outcome.is_pause() {
         journal.end(&outcome)?;
     }

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use regreen_model::{StopSignal, Timestamp};
-use regreen_supervisor::{EndReason, Handle};
+use regreen_supervisor::{EndReason, Handle, ignores_hangup};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -44,7 +44,9 @@ impl Stop {
     /// # Errors
     /// If the signals cannot be caught.
     pub fn listen(&self) -> io::Result<()> {
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        // `nohup` asks that the end of the terminal be ignored.
+        let hangup = (!ignores_hangup()).then_some(SIGHUP);
+        let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))?;
         let stop = self.clone();
         thread::Builder::new()
             .name("signals".into())

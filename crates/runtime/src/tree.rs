@@ -56,6 +56,16 @@ pub(crate) struct CommitJob {
     pub(crate) state: Option<RelPath>,
 }
 
+/// The commit of the spec's own files at the end of a run.
+#[derive(Debug)]
+pub(crate) struct ClosingJob {
+    pub(crate) run: String,
+    /// Its number among the commits of the run.
+    pub(crate) number: u32,
+    pub(crate) message: String,
+    pub(crate) spec_files: BTreeSet<RelPath>,
+}
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TreeError {
     #[error(transparent)]
@@ -207,6 +217,16 @@ impl Tree {
     pub(crate) fn commit(&mut self, job: &CommitJob) -> (CommitResult, Vec<String>) {
         match self {
             Self::Git(tree) => tree.commit(job),
+            Self::Plain(_) => (CommitResult::Nothing, Vec::new()),
+        }
+    }
+}
+
+impl Tree {
+    /// Commits what is left of the spec's own files.
+    pub(crate) fn close_commit(&self, job: &ClosingJob) -> (CommitResult, Vec<String>) {
+        match self {
+            Self::Git(tree) => tree.close_commit(job),
             Self::Plain(_) => (CommitResult::Nothing, Vec::new()),
         }
     }

@@ -110,6 +110,11 @@ impl World {
                 Input::Committed { seq, result }
             }
             Command::Record(_) => Input::Recorded { seq },
+            // What a hook says of the spec's own files changes nothing that is checked here.
+            Command::CloseCommit { .. } => Input::ClosingCommitted {
+                seq,
+                result: self.try_to_commit(),
+            },
             Command::Wait { until } => {
                 self.now = self.now.max(*until);
                 Input::Waited { seq }
@@ -261,6 +266,7 @@ impl World {
         }
         Some(FixBudget {
             next_id: budget.next_id,
+            open_fixes: budget.open_fixes,
             ..file.fix_budget(row, &BTreeMap::new())?
         })
     }

@@ -83,6 +83,7 @@ impl World {
             after_limit,
             lost: Vec::new(),
             earlier,
+            environment: Vec::new(),
         })
     }
 
@@ -362,6 +363,7 @@ fn is_rare(command: &Command) -> bool {
         | Command::Repair(_)
         | Command::Wait { .. }
         | Command::FinalCheck(_)
+        | Command::CloseCommit { .. }
         | Command::Reopen { .. }
         | Command::AskPerson(_) => true,
         Command::Tick {
@@ -390,6 +392,7 @@ fn edits(command: &Command) -> bool {
         | Command::ReadBudget { .. }
         | Command::AskPerson(_)
         | Command::Commit(_)
+        | Command::CloseCommit { .. }
         | Command::Wait { .. }
         | Command::FinalCheck(_)
         | Command::KeepServices(_)

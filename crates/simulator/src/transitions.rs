@@ -8,7 +8,7 @@ use regreen_engine::{FinalCheckPhase, Input, Phase, State};
 pub type Transition = (&'static str, &'static str);
 
 /// The inputs that each phase waits for: the table in `decide/mod.rs`.
-const ANSWERS: [Transition; 30] = [
+const ANSWERS: [Transition; 31] = [
     ("nothing", "start"),
     ("reading", "plan_read"),
     ("attempting", "session_seen"),
@@ -36,6 +36,7 @@ const ANSWERS: [Transition; 30] = [
     ("waiting", "waited"),
     ("checking", "finally_checked"),
     ("reopening", "reopened"),
+    ("closing", "closing_committed"),
     ("open", "resume"),
     // The run has ended, and its state is being saved.
     ("open", "noticed"),
@@ -44,7 +45,7 @@ const ANSWERS: [Transition; 30] = [
 
 /// Every phase that can be pending. In each of them the process may die or be stopped, there may
 /// be a notice, and the command may turn out to be impossible.
-const PENDING: [&str; 21] = [
+const PENDING: [&str; 22] = [
     "reading",
     "attempting",
     "judging_claims",
@@ -66,6 +67,7 @@ const PENDING: [&str; 21] = [
     "waiting",
     "checking",
     "reopening",
+    "closing",
 ];
 const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
 
@@ -73,7 +75,7 @@ const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
 const NEVER_HALTED: &str = "attempting";
 
 /// These edit a file that other programs also save; for the first five it is the state file.
-const EDITING: [&str; 14] = [
+const EDITING: [&str; 15] = [
     "repairing",
     "asking",
     "attempting",
@@ -88,6 +90,7 @@ const EDITING: [&str; 14] = [
     "recording",
     "checking",
     "reopening",
+    "closing",
 ];
 
 /// These run what the agent or the repository wrote, which may change the plan. An attempt reports
@@ -137,6 +140,10 @@ pub(crate) fn of(state: &State, input: &Input) -> Option<Transition> {
             phase.seq().filter(|seq| input.seq() == Some(*seq))?;
             final_phase_name(phase)?
         }
+        Input::ClosingCommitted { seq, .. } => {
+            state.closing.filter(|closing| closing == seq)?;
+            "closing"
+        }
         _ => phase_name(&state.task_of(input.seq()?)?.phase),
     };
     Some((phase, input_name(input)))
@@ -151,6 +158,7 @@ fn pending(state: &State) -> &'static str {
         None if state.final_check.phase != FinalCheckPhase::Idle => {
             final_phase_name(state.final_check.phase).unwrap_or("open")
         }
+        None if state.closing.is_some() => "closing",
         None if state.tasks.values().any(|task| is_asking(&task.phase)) => "asking",
         None => "open",
     }
@@ -215,6 +223,7 @@ fn input_name(input: &Input) -> &'static str {
         Input::PersonAnswered { .. } => "person_answered",
         Input::Ticked { .. } => "ticked",
         Input::Committed { .. } => "committed",
+        Input::ClosingCommitted { .. } => "closing_committed",
         Input::Recorded { .. } => "recorded",
         Input::Waited { .. } => "waited",
         Input::FinallyChecked { .. } => "finally_checked",

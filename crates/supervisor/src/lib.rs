@@ -46,3 +46,4 @@ pub use processes::{
 };
 pub use running::Running;
 pub use spec::{Marker, ProcessSpec, Stdin, TimeLimits};
+pub use system::ignores_hangup;

@@ -200,7 +200,8 @@ impl Workspace {
             // Some tests compare what programs print.
             .env("LC_ALL", "C")
             .env_remove("XDG_CONFIG_HOME")
-            .env_remove("XDG_STATE_HOME")
+            // Not in the workspace: what regreen remembers there is not part of it.
+            .env("XDG_STATE_HOME", self.outside.path().join("state"))
             // These tests may be the Verify of a run.
             .env_remove("REGREEN_KEEPER");
         let bin = self.bin();

@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use regreen_agents::AgentChoice;
 use regreen_redaction::Masks;
+use regreen_runtime::SpecPaths;
 use regreen_workspace::{Programs, RealDisk, Spec, SpecError, find_spec, workspace_root};
 use serde_json::{Map, Value, json};
 
@@ -17,6 +18,7 @@ use crate::config::{
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::remembered_agent::RememberedAgent;
 use crate::spec_context::{current_dir, path_variable};
 use crate::state_file::limits_beside;
 
@@ -72,7 +74,12 @@ fn settings(arguments: &Config) -> Result<String, Problem> {
         Some(spec) => limits_beside(&spec.tasks)?,
         None => StoredLimits::default(),
     };
-    let settings = configuration.resolve(&arguments.settings, &stored);
+    let flags = &arguments.settings;
+    let remembered = spec.as_ref().map(|spec| {
+        let paths = SpecPaths::new(&root, spec.clone());
+        RememberedAgent::recall(&paths, &flags.agent).layer()
+    });
+    let settings = configuration.resolve_with(flags, remembered.unwrap_or_default(), &stored);
     let texts = PromptTexts::load(&settings.prompts, &root, &here)?;
     for file in texts.ignored {
         let file = output::path_from(&here, &file);
@@ -167,6 +174,7 @@ impl Listing<'_> {
             Origin::File { owner, file, line } => {
                 format!("{}:{line}", name_of(*owner, file, self.here))
             }
+            Origin::Remembered => "the spec's last run".to_owned(),
             Origin::Stored => "the spec's state file".to_owned(),
             Origin::Default => "default".to_owned(),
         }

@@ -34,7 +34,8 @@ use self::rules::Rules;
 use self::tasks::Tasks;
 use self::use_spec::Use;
 use crate::arguments::{
-    AcceptPlan, Explain, Failures, Journal, Lint, Log, OneAttempt, OneTask, Replay, Status, Why,
+    AcceptPlan, Explain, Failures, Journal, Lint, Log, OneAttempt, OneTask, Replay, Status,
+    StopRun, Why,
 };
 use crate::config::AgentFlags;
 use crate::exit::Exit;
@@ -77,7 +78,7 @@ pub enum Command {
     /// Apply changes to the task file that regreen reverted during a run, if you made them
     AcceptPlan(AcceptPlan),
     /// Stop the run in this workspace; `regreen run` resumes it
-    Stop,
+    Stop(StopRun),
     /// Show how regreen reads a task file, and what it ignores
     Lint(Lint),
     /// Create a spec with a commented task list
@@ -142,7 +143,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Done(arguments) => choices::run(&arguments, ChoiceKind::Done),
         Command::Retry(arguments) => choices::run(&arguments, ChoiceKind::Retry),
         Command::AcceptPlan(arguments) => accept_plan::run(&arguments),
-        Command::Stop => stop::run(),
+        Command::Stop(arguments) => stop::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Use(arguments) => use_spec::run(&arguments),

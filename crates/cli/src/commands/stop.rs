@@ -1,12 +1,14 @@
 //! `regreen stop`
 
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use regreen_runtime::{LockHolder, LockPurpose, TreeLock};
+use regreen_runtime::{LockHolder, LockPurpose, TreeLock, ask_to_stop_after_task};
 use regreen_workspace::{RealDisk, workspace_root};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::arguments::StopRun;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
@@ -17,8 +19,11 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Asks the run in this working tree to stop, and waits until it has.
-pub fn run() -> Result<Exit, Problem> {
+pub fn run(arguments: &StopRun) -> Result<Exit, Problem> {
     let root = workspace_root(&RealDisk, &current_dir()?);
+    if arguments.after_task {
+        return stop_after_task(&root);
+    }
     let since = Instant::now();
     let mut asked: Option<LockHolder> = None;
     while let Some(holder) = TreeLock::holder(&root) {
@@ -42,6 +47,24 @@ pub fn run() -> Result<Exit, Problem> {
         ),
         None => "no run is active here\n".to_owned(),
     })?;
+    Ok(Exit::Success)
+}
+
+/// Asks the run to stop after its current task, and doesn't wait for that.
+fn stop_after_task(root: &Path) -> Result<Exit, Problem> {
+    let holder = TreeLock::holder(root).filter(|holder| holder.purpose == LockPurpose::Run);
+    let text = match &holder {
+        None => "no run is active here\n".to_owned(),
+        Some(holder) => {
+            ask_to_stop_after_task(root, holder).map_err(Problem::StopRequest)?;
+            format!(
+                "spec {} stops after its current task; `{}` resumes it then\n",
+                output::printable(&holder.name),
+                output::printable(&run_command(holder))
+            )
+        }
+    };
+    output::print(&text)?;
     Ok(Exit::Success)
 }
 

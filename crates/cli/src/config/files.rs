@@ -11,7 +11,7 @@ use regreen_workspace::{ReadError, RealDisk, read_text};
 use super::key::Owner;
 use super::numbers::Count;
 use super::read::{ConfigError, ConfigFile, read_layer};
-use super::settings::{Layer, SettingFlags, Settings};
+use super::settings::{AgentLayer, Layer, SettingFlags, Settings};
 use super::table::{Origin, Setting};
 use crate::output;
 use crate::problem::Problem;
@@ -59,7 +59,19 @@ impl Configuration {
 
     /// Returns the settings that result from flags, files, stored limits and defaults.
     pub fn resolve(&self, flags: &SettingFlags, stored: &StoredLimits) -> Settings {
-        Settings::resolve(flags, self.workspace.as_ref(), self.user.as_ref(), stored)
+        self.resolve_with(flags, AgentLayer::default(), stored)
+    }
+
+    /// Returns the settings of a run that goes on with the agent of the one before, unless flags
+    /// choose another.
+    pub fn resolve_with(
+        &self,
+        flags: &SettingFlags,
+        remembered: AgentLayer,
+        stored: &StoredLimits,
+    ) -> Settings {
+        let (workspace, user) = (self.workspace.as_ref(), self.user.as_ref());
+        Settings::resolve(flags, remembered, workspace, user, stored)
     }
 }
 
@@ -131,6 +143,18 @@ impl StoredLimits {
             fix_tasks: unless_default(state.max_fix_tasks(), default.fixes_per_task),
             fix_depth: unless_default(state.max_fix_depth(), default.fix_depth),
             recovery: state.recovery_mode(),
+        }
+    }
+
+    /// Returns the limits that the file keeps: those of one run, from flags or configuration files, are
+    /// not stored in it.
+    pub fn limits(self) -> Limits {
+        let default = Limits::default();
+        let or = |count: Option<Count>, default| count.map_or(default, Count::get);
+        Limits {
+            task_iterations: or(self.task_iterations, default.task_iterations),
+            global_iterations: or(self.global_iterations, default.global_iterations),
+            ..default
         }
     }
 

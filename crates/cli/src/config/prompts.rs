@@ -169,7 +169,7 @@ fn names(folder: &Path) -> io::Result<Vec<OsString>> {
 fn named_in(origin: &Origin, here: &Path) -> String {
     match origin {
         Origin::File { owner, file, line } => format!("{}:{line}", name_of(*owner, file, here)),
-        Origin::Flag | Origin::Stored | Origin::Default => String::new(),
+        Origin::Flag | Origin::Remembered | Origin::Stored | Origin::Default => String::new(),
     }
 }
 

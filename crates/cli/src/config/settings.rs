@@ -142,10 +142,21 @@ SettingFlags {
     IncludeOptional include_optional: bool = RunConfig::default().include_optional, Access::AnyFile,
         "Whether to run optional tasks.";
 
-    /// Whether to commit finished tasks [default: auto]
-    #[arg(long, value_enum, value_name = "auto|never", hide_possible_values = true)]
+    /// Which finished tasks to commit: auto those that name a commit, all also those without a Commit field, never none [default: auto]
+    #[arg(long, value_enum, value_name = "auto|all|never", hide_possible_values = true)]
     Commit commit: CommitMode = CommitMode::default(), Access::AnyFile,
-        "Whether to commit finished tasks.";
+        "Which finished tasks to commit: \"auto\" those that name a commit, \"all\" also those without a Commit field, \"never\" none.";
+
+    /// Fail tasks that nothing verifies, or whose Verify passes only the second time
+    #[arg(
+        long,
+        value_name = "true|false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    Strict strict: bool = RunConfig::default().strict, GUARDS_GREEN,
+        "Whether tasks fail that nothing verifies, or whose Verify passes only the second time.";
 
     /// Keep the state file when all tasks are done
     #[arg(
@@ -169,17 +180,40 @@ without_flag {
 }
 }
 
+/// The settings of the agent that the run before was begun with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentLayer {
+    pub agent: Option<Setting<RequestedAgent>>,
+    pub permissions: Option<Setting<Permissions>>,
+    pub model: Option<Setting<ModelName>>,
+    pub arguments: Option<Setting<AgentArguments>>,
+}
+
+impl From<AgentLayer> for Layer {
+    fn from(layer: AgentLayer) -> Self {
+        Self {
+            agent: layer.agent,
+            agent_permissions: layer.permissions,
+            agent_model: layer.model,
+            agent_args: layer.arguments,
+            ..Self::default()
+        }
+    }
+}
+
 impl Settings {
-    /// Lays the layers upon each other: flags before the workspace's file, then the user's file,
-    /// then the limits in the state file, then the defaults.
+    /// Lays the layers upon each other: flags before the agent of the run that is continued, then the
+    /// workspace's file, the user's file, the limits in the state file and the defaults.
     pub fn resolve(
         flags: &SettingFlags,
+        remembered: AgentLayer,
         workspace: Option<&Layer>,
         user: Option<&Layer>,
         stored: &StoredLimits,
     ) -> Self {
         let files = [workspace, user].into_iter().flatten().cloned();
-        let layers = files.chain([stored.layer()]);
+        let remembered = std::iter::once(remembered.into());
+        let layers = remembered.chain(files).chain([stored.layer()]);
         layers.fold(flags.layer(), Layer::over).into()
     }
 
@@ -216,7 +250,8 @@ impl Settings {
             idle_timeout_ms: self.idle_timeout.value.limit().map(TimeLimit::ms),
             max_wait_ms: self.max_wait.value.ms(),
             include_optional: self.include_optional.value,
-            commits: self.commit.value == CommitMode::Auto,
+            commits: self.commit.value != CommitMode::Never,
+            commit_all: self.commit.value == CommitMode::All,
             keep_state: self.keep_state.value,
             only,
             recovery: false,
@@ -227,6 +262,10 @@ impl Settings {
             gate: self.gate.value.command().map(str::to_owned),
             final_check: self.final_check.value,
             final_check_time_ms: self.final_check_time.value.ms(),
+            strict: self.strict.value,
+            stored_limits: None,
+            progress_file: None,
+            in_git: true,
         }
     }
 }

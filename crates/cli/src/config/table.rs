@@ -20,6 +20,8 @@ pub struct Setting<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Flag,
+    /// A flag of the run that this one continues.
+    Remembered,
     /// A line of a configuration file.
     File {
         owner: Owner,
@@ -37,6 +39,7 @@ impl Origin {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Flag => "flag",
+            Self::Remembered => "remembered",
             Self::File {
                 owner: Owner::Workspace,
                 ..
@@ -53,7 +56,7 @@ impl Origin {
     pub fn file_and_line(&self) -> Option<(&Path, usize)> {
         match self {
             Self::File { file, line, .. } => Some((file, *line)),
-            Self::Flag | Self::Stored | Self::Default => None,
+            Self::Flag | Self::Remembered | Self::Stored | Self::Default => None,
         }
     }
 }

@@ -188,6 +188,8 @@ named_enum! {
         /// Commit each finished task that names a commit
         #[default]
         Auto = "auto",
+        /// Commit every finished task, unless its Commit field says None
+        All = "all",
         /// Leave commits to you
         Never = "never",
     }
@@ -199,7 +201,7 @@ impl Choice for CommitMode {
     fn bad_name(name: &str) -> BadValue {
         BadValue::new(
             format!("unknown commit mode `{name}`"),
-            "use \"auto\" or \"never\"",
+            "use \"auto\", \"all\" or \"never\"",
         )
     }
 }

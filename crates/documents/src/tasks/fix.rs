@@ -120,8 +120,11 @@ impl TaskFile {
     #[must_use]
     pub fn open_fixes(&self, task: &TaskKey) -> Vec<TaskKey> {
         let row = self.resolve(task);
-        let fixes = row.into_iter().flat_map(|row| self.all_fixes(row));
-        let open = fixes.filter(|fix| !self.is_done(*fix));
+        row.map(|row| self.open_fixes_of(row)).unwrap_or_default()
+    }
+
+    fn open_fixes_of(&self, row: RowId) -> Vec<TaskKey> {
+        let open = self.all_fixes(row).filter(|fix| !self.is_done(*fix));
         open.filter_map(|fix| self.key(fix)).collect()
     }
 
@@ -182,6 +185,7 @@ impl TaskFile {
             fix_ids: self.fix_ids(row, map),
             next_id: self.next_fix_id(row, map)?,
             last_error: self.last_error(row, map),
+            open_fixes: self.open_fixes_of(row),
         })
     }
 

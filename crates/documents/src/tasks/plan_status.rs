@@ -195,6 +195,11 @@ impl TaskFile {
             failed_before: None,
             verify: self.judged_by(row),
             services: self.services(row),
+            declines_commit: task
+                .fields
+                .commit
+                .as_deref()
+                .is_some_and(|field| commit_message(field).is_none()),
             commit: task.fields.commit.as_deref().and_then(commit_message),
         })
     }

@@ -29,16 +29,11 @@ pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
         return;
     }
     // A reminder is part of the attempt before it.
-    if turn.is_used_up() && prompt != PromptKind::Reminder {
-        let max = turn.state.iteration_limit();
-        return ending::limit(
-            turn,
-            format!(
-                "ERROR: Maximum global iterations ({max}) reached. Review .progress.md for failure patterns."
-            ),
-        );
-    }
-    if let Some(message) = spending::used_up(turn) {
+    let limit = match prompt {
+        PromptKind::Reminder => spending::used_up(turn),
+        _ => run_limit(turn),
+    };
+    if let Some(message) = limit {
         return ending::limit(turn, message);
     }
     turn.save_state_during(prompt);
@@ -56,6 +51,19 @@ pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
             timeout_ms,
         }
     });
+}
+
+/// The limit of the run that allows no further attempt, in words.
+pub(super) fn run_limit(turn: &Turn<'_>) -> Option<String> {
+    if !turn.is_used_up() {
+        return spending::used_up(turn);
+    }
+    let max = turn.state.iteration_limit();
+    let progress = turn.state.config.progress_file.as_deref();
+    let progress = progress.unwrap_or(".progress.md");
+    Some(format!(
+        "ERROR: Maximum global iterations ({max}) reached. Review {progress} for failure patterns."
+    ))
 }
 
 /// The user asked to stop: the attempt is made when the run is resumed.

@@ -1,17 +1,61 @@
 //! The ends of a run.
 
-use regreen_model::{Event, RunOutcome, StopSignal, TaskKey, Timestamp};
+use regreen_model::{ERROR_CHARS, Event, PlainLine, RunOutcome, StopSignal, TaskKey, Timestamp};
 
-use super::Decision;
 use super::turn::Turn;
+use super::{Decision, picking};
 use crate::command::Command;
+use crate::input::CommitResult;
 use crate::state::State;
+
+/// The scope of the closing commit of a spec without a name.
+const DEFAULT_SCOPE: &str = "spec";
+const SCOPE_CHARS: usize = 50;
 
 pub(super) fn end(turn: &mut Turn<'_>, outcome: RunOutcome) {
     turn.withdraw();
     turn.save_state();
     turn.emit(Event::RunEnded { outcome });
     turn.ask_aside(Command::Finish);
+}
+
+/// Ends a run that has done what it was to do. The progress file names the last commit, so it is
+/// committed after that.
+pub(super) fn finish(turn: &mut Turn<'_>, outcome: RunOutcome) {
+    let is_done = matches!(outcome, RunOutcome::AllGreen | RunOutcome::OnlyDone);
+    let is_closed = turn.state.closed_at == Some(turn.state.steps);
+    if !is_done || is_closed || !turn.state.has_committed {
+        return end(turn, outcome);
+    }
+    turn.save_state();
+    let number = turn.state.commits;
+    let spec = PlainLine::first_of(&turn.state.config.spec, SCOPE_CHARS).or(DEFAULT_SCOPE);
+    let message = format!("chore({spec}): record progress");
+    turn.ask(Command::CloseCommit { message, number }, |seq| {
+        Event::ClosingCommitAsked { seq }
+    });
+}
+
+/// What could not be committed does not take back that everything is done.
+pub(super) fn closing_committed(state: &State, now: Timestamp, result: &CommitResult) -> Decision {
+    let mut turn = Turn::about_run(state, now);
+    let (hash, warnings) = match result {
+        CommitResult::Done { hash, warnings } => (Some(hash.clone()), warnings.clone()),
+        CommitResult::Nothing => (None, Vec::new()),
+        CommitResult::HookFailed { output } => {
+            let output = PlainLine::first_of(output, ERROR_CHARS);
+            let why = format!("a commit hook refused the spec's own files: {output}");
+            (None, vec![why])
+        }
+        CommitResult::Impossible { why } => (None, vec![why.clone()]),
+    };
+    for message in warnings {
+        turn.emit(Event::Warned { message });
+    }
+    turn.emit(Event::ClosingCommitted { hash });
+    // Hooks take their time: people may have edited the plan meanwhile.
+    picking::continue_run(&mut turn);
+    turn.decision()
 }
 
 /// Ends the run at a limit. Where fixes were made, the progress file says first that they

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use regreen_model::{
-    Event, FinalCheckPolicy, HistoryParts, NotRepeated, NotRepeatedReason, PassedVerify, PlainLine,
+    Event, FailureRecord, FinalCheckPolicy, HistoryParts, NotRepeated, NotRepeatedReason, PassedVerify, PlainLine,
     Regression, RepeatResult, RepeatVerdict, RepeatedCheck, RunOutcome, Service, TaskKey,
     Timestamp, VerifyCommand,
 };
@@ -159,6 +159,12 @@ fn end_of(state: &State, results: &[RepeatResult], took_ms: u64) -> Event {
         for task in &result.tasks {
             match &result.verdict {
                 RepeatVerdict::Passed => passed.push(task.clone()),
+                RepeatVerdict::Flaky if state.config.strict => regressed.push(Regression {
+                    task: task.clone(),
+                    check: result.check.clone(),
+                    failure: FailureRecord::new(verifying::FLAKY),
+                    since: ran_since(state, task),
+                }),
                 RepeatVerdict::Flaky => {
                     passed.push(task.clone());
                     flaky.push(task.clone());

@@ -64,14 +64,56 @@ pub(super) fn is_used_up(turn: &Turn<'_>) -> bool {
 /// The task has used up its attempts: the run ends here.
 pub(super) fn give_up(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };
-    let (id, attempts) = (&task.key().id, task.iterations);
+    let (id, attempts) = (&task.key().id, task.attempts_made());
     let message = if task.picked.is_group {
         format!("ERROR: Verify of group {id} failed after its tasks were done")
     } else {
-        let noun = if attempts == 1 { "attempt" } else { "attempts" };
-        format!("ERROR: Max retries reached for task {id} after {attempts} {noun}")
+        format!("ERROR: Max retries reached for task {id} after {attempts}")
     };
     ending::limit(turn, message);
+}
+
+/// The same thing was missing twice, and nothing was changed: the run ends here, and says what
+/// would help.
+fn stop_retrying(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
+    let Some(task) = turn.task() else { return };
+    let (id, attempts) = (&task.key().id, task.attempts_made());
+    let failure = task.failure.clone().unwrap_or_default();
+    let blocker = PlainLine::first_of(failure.cause(), ERROR_CHARS);
+    let kind = failure.kind().unwrap_or_default();
+    let mut message = format!(
+        "ERROR: Max retries reached for task {id} after {attempts}\n{kind}, twice, with no file changed in between: {blocker}"
+    );
+    if let Some(help) = help(turn, &failure, inspection) {
+        message.push('\n');
+        message.push_str(&help);
+    }
+    ending::limit(turn, message);
+}
+
+/// What would remove a failure that another attempt won't.
+fn help(
+    turn: &Turn<'_>,
+    failure: &FailureRecord,
+    inspection: Option<&Inspection>,
+) -> Option<String> {
+    let spec = turn.state.config.spec_argument.as_ref();
+    let spec = spec.map_or_else(String::new, |spec| format!(" {spec}"));
+    match inspection {
+        Some(Inspection::Allowed(repair)) => Some(format!(
+            "`regreen run{spec} --recovery-mode` repairs it: {}",
+            repair.does
+        )),
+        Some(Inspection::Ask { repair, why }) => Some(format!(
+            "`regreen run{spec} --recovery-mode` asks about this repair: {}; {why}",
+            repair.does
+        )),
+        Some(Inspection::Refused { why }) => Some(why.clone()),
+        Some(Inspection::Nothing) | None => {
+            let advice = failure.confident_diagnosis()?.advice();
+            Some(PlainLine::first_of(advice.first()?, KEPT_CHARS).to_string())
+        }
+    }
 }
 
 fn or(text: &str, fallback: &str) -> String {
@@ -113,6 +155,7 @@ fn recover_after(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
         RecoveryAction::AskToRepair { repair, why } => asking::ask(turn, &why, Some(repair)),
         RecoveryAction::Fix => make_fix(turn, None),
         RecoveryAction::GiveUp => give_up(turn),
+        RecoveryAction::StopRetrying => stop_retrying(turn, inspection),
         RecoveryAction::StopRun => {
             let why = agent_trouble(task).unwrap_or_default();
             ending::broken(turn, &why);
@@ -184,13 +227,30 @@ pub(super) fn budget_read(turn: &mut Turn<'_>, budget: &FixBudget) {
     plan(turn, budget, planned.map(|planned| planned.repair));
 }
 
-/// Plans the next fix, unless a limit says stop.
+/// Plans the next fix, unless a limit says stop. A fix that could not run is not written.
 fn plan(turn: &mut Turn<'_>, budget: &FixBudget, repair: Option<PlannedRepair>) {
-    if let Some(message) = limit(turn, budget) {
+    // A repair is no attempt of the agent.
+    let run_limit = || attempting::run_limit(turn).filter(|_| repair.is_none());
+    if let Some(message) = limit(turn, budget).or_else(run_limit) {
         return ending::limit(turn, message);
+    }
+    // Fixes that an earlier run left open come before a new one, which might never have its turn.
+    if budget
+        .open_fixes
+        .iter()
+        .any(|fix| !turn.is_passed_over(fix))
+    {
+        return postpone(turn);
     }
     let again = turn.task().is_some_and(|task| came_back(task, budget));
     insert(turn, &budget.next_id, again, repair);
+}
+
+fn postpone(turn: &mut Turn<'_>) {
+    if let Some(task) = turn.task().map(|task| task.key().clone()) {
+        turn.emit(Event::FixPostponed { task });
+    }
+    picking::continue_run(turn);
 }
 
 fn limit(turn: &Turn<'_>, budget: &FixBudget) -> Option<String> {

@@ -44,6 +44,7 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
             after_limit,
             lost,
             earlier,
+            environment,
         } => {
             let started = Event::RunStarted {
                 run: run.clone(),
@@ -51,6 +52,7 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
                 after_limit: *after_limit,
                 lost: lost.clone(),
                 earlier: earlier.clone(),
+                environment: environment.clone(),
             };
             picking::start(state, now, started, choices)
         }
@@ -82,6 +84,9 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
             if state.final_check.phase == (FinalCheckPhase::Reopening { seq: *seq }) =>
         {
             final_check::reopened(state, now)
+        }
+        Input::ClosingCommitted { seq, result } if state.closing == Some(*seq) => {
+            ending::closing_committed(state, now, result)
         }
         Input::Halted { .. } => ending::halted(state, now),
         Input::Contended { why, .. } => ending::needs_person(state, now, why),

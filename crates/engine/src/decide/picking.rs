@@ -1,8 +1,8 @@
 //! The beginning of a run, its resumption, and the choice of the next task.
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, FailureRecord, NextStep, PersonChoice, PlanStatus,
-    RepairResult, RunOutcome, Timestamp,
+    AttemptClass, AttemptReport, Event, FailureRecord, NextStep, PersonChoice, PickedTask,
+    PlanStatus, RepairResult, RunOutcome, StopSignal, Timestamp,
 };
 
 use super::turn::Turn;
@@ -137,8 +137,12 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &PlanStatus) -> Decision
             let outcome = outcome(state, plan);
             let is_green = outcome == RunOutcome::AllGreen;
             if !is_green || !final_check::start(&mut turn, state) {
-                ending::end(&mut turn, outcome);
+                ending::finish(&mut turn, outcome);
             }
+        }
+        NextStep::Task(picked) if stops_before(state, picked) => {
+            let signal = StopSignal::AfterTask;
+            ending::end(&mut turn, RunOutcome::Stopped { signal });
         }
         NextStep::Task(picked) => {
             turn.turn_to(&picked.task);
@@ -151,6 +155,9 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &PlanStatus) -> Decision
             {
                 return turn.decision();
             }
+            if verifying::fail_unless_checked(&mut turn) {
+                return turn.decision();
+            }
             if picked.is_group {
                 verifying::start(&mut turn, false);
             } else if turn.task().is_some_and(may_pass_without_agent) {
@@ -161,6 +168,13 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &PlanStatus) -> Decision
         }
     }
     turn.decision()
+}
+
+/// Whether the run was asked to stop after its current task, and this is another one.
+fn stops_before(state: &State, picked: &PickedTask) -> bool {
+    let current = state.current.as_ref().and_then(|key| state.tasks.get(key));
+    let is_another = current.is_none_or(|task| task.picked.root != picked.root);
+    state.stops_after_task && is_another
 }
 
 /// A fix may have been all that was missing: the agent had done its part. And a service that runs

@@ -1,11 +1,15 @@
 //! A task that has passed is ticked, committed and recorded.
 
-use regreen_model::{ChoiceKind, Event, FailureRecord, TaskKey};
+use regreen_model::{ChoiceKind, Event, FailureRecord, PlainLine, TaskKey};
 
 use super::turn::Turn;
 use super::{ending, healing, picking};
 use crate::command::{Command, CommitOrder, Record};
 use crate::input::CommitResult;
+use crate::state::TaskState;
+
+/// The first line of a commit message is not longer than that.
+const MESSAGE_CHARS: usize = 72;
 
 /// Ticks the task's box. The fixes of an original that has passed have nothing left to do: their
 /// boxes are ticked as well.
@@ -48,8 +52,10 @@ pub(super) fn ticked(turn: &mut Turn<'_>, done: bool, superseded: &[TaskKey]) {
 /// Commits the task's changes if it asks for that, and records it.
 pub(super) fn save(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };
-    let commit = task.picked.commit.clone();
-    match commit.filter(|_| turn.state.config.commits) {
+    let config = &turn.state.config;
+    let own = task.picked.commit.clone();
+    let commit = own.or_else(|| default_message(turn, task).filter(|_| config.commit_all));
+    match commit.filter(|_| config.commits) {
         Some(message) => {
             let message = with_cause(turn, message);
             commit_as(turn, message);
@@ -64,6 +70,16 @@ fn with_cause(turn: &Turn<'_>, message: String) -> String {
         Some(cause) if !message.contains('\n') => format!("{message}\n\n{cause}"),
         _ => message,
     }
+}
+
+/// The message for a task that has none of its own. A group is committed with its tasks.
+fn default_message(turn: &Turn<'_>, task: &TaskState) -> Option<String> {
+    let spec = &turn.state.config.spec;
+    let is_work = !task.picked.is_group && !task.picked.declines_commit;
+    is_work.then(|| {
+        let key = task.key();
+        PlainLine::flatten(&format!("{spec}: {} {}", key.id, key.title), MESSAGE_CHARS).to_string()
+    })
 }
 
 pub(super) fn commit_as(turn: &mut Turn<'_>, message: String) {
@@ -133,6 +149,7 @@ pub(super) fn record(turn: &mut Turn<'_>) {
     let command = Command::Record(Record {
         task: key.clone(),
         hash,
+        superseded: task.superseded.clone(),
     });
     turn.ask(command, |seq| Event::RecordAsked { seq, task: key });
 }

@@ -112,6 +112,11 @@ impl<'s> Turn<'s> {
         self.state.iterations >= self.state.iteration_limit()
     }
 
+    /// Whether the task is not run, because a person skipped it or has to decide about it.
+    pub(super) fn is_passed_over(&self, task: &TaskKey) -> bool {
+        self.state.skipped.contains(task) || self.state.parked.contains(task)
+    }
+
     /// Reads the plan to pick the next task.
     pub(super) fn read_plan(&mut self) {
         let (skipped, parked) = (&self.state.skipped, &self.state.parked);
@@ -142,6 +147,7 @@ impl<'s> Turn<'s> {
 
     fn save_iterations(&mut self, task_iteration: u32, global_iteration: u32) {
         let (state, limits) = (&self.state, &self.state.config.limits);
+        let stored = state.config.stored_limits.as_ref().unwrap_or(limits);
         let file = StateFile {
             task_index: match self.current() {
                 Some(task) => task.picked.index,
@@ -149,9 +155,9 @@ impl<'s> Turn<'s> {
             },
             total_tasks: state.total_tasks,
             task_iteration,
-            max_task_iterations: limits.task_iterations,
+            max_task_iterations: stored.task_iterations,
             global_iteration,
-            max_global_iterations: limits.global_iterations,
+            max_global_iterations: stored.global_iterations,
             recovery: state.config.recovery,
             max_fix_tasks: limits.fixes_per_task,
             fixes: self.fixes(),

@@ -8,6 +8,12 @@ use super::{attempting, ending, healing, saving, services, spending};
 use crate::command::Command;
 use crate::state::TaskState;
 
+/// The error of a task whose Verify passed only the second time, in strict mode.
+pub(super) const FLAKY: &str =
+    "Verify failed, and passed when it ran again: flaky. With --strict, it has to pass every time";
+
+const NO_VERIFY: &str = "nothing verifies it. Add a Verify to it, or set a gate";
+
 pub(super) fn start(turn: &mut Turn<'_>, again: bool) {
     run(turn, again, false);
 }
@@ -79,6 +85,10 @@ pub(super) fn ended(
             };
             healing::fail_verify(turn, cause(turn, red));
         }
+        Verdict::Green if again && turn.state.config.strict && !is_fix => {
+            healing::fail_verify(turn, FailureRecord::new(FLAKY));
+        }
+        Verdict::Unverified if must_be_checked(turn) => fail_unchecked(turn, NO_VERIFY),
         Verdict::Green | Verdict::Unverified => accept(turn, verdict),
     }
 }
@@ -116,6 +126,38 @@ fn cause(turn: &Turn<'_>, red: FailureRecord) -> FailureRecord {
         },
         _ => red,
     }
+}
+
+/// In strict mode a task that nothing verifies fails, before its agent is asked. Returns whether it
+/// does. What a fix is for decides about the fix.
+pub(super) fn fail_unless_checked(turn: &mut Turn<'_>) -> bool {
+    let Some(task) = turn.task().filter(|_| must_be_checked(turn)) else {
+        return false;
+    };
+    let picked = &task.picked;
+    let why = if picked.verify.is_empty() && turn.state.config.gate.is_none() {
+        NO_VERIFY
+    } else if picked.is_partly_checked() {
+        "its Verify states more than regreen can check; `regreen lint` shows what"
+    } else {
+        return false;
+    };
+    fail_unchecked(turn, why);
+    true
+}
+
+/// Whether the task has to be verified to pass.
+fn must_be_checked(turn: &Turn<'_>) -> bool {
+    let task = turn.task();
+    let is_original = task.is_some_and(|task| !task.picked.is_fix() && !task.picked.is_group);
+    is_original && turn.state.config.strict
+}
+
+fn fail_unchecked(turn: &mut Turn<'_>, why: &str) {
+    let Some(task) = turn.task() else { return };
+    let id = &task.key().id;
+    let message = format!("ERROR: Task {id} can't pass with --strict: {why}");
+    ending::limit(turn, message);
 }
 
 fn attempted_fix(turn: &Turn<'_>) -> String {

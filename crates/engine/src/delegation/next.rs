@@ -93,7 +93,9 @@ fn recover(
         }
         // That no attempt is left changes nothing: another one would lack the same.
         RecoveryAction::GiveUp if lacks_context(failure) => needs_person(LACKS_CONTEXT),
-        RecoveryAction::Split | RecoveryAction::GiveUp => NextAction::End(Conclusion::Failed),
+        RecoveryAction::Split | RecoveryAction::GiveUp | RecoveryAction::StopRetrying => {
+            NextAction::End(Conclusion::Failed)
+        }
         RecoveryAction::Enrich => again(terms, last, PromptKind::Enriched),
         RecoveryAction::Inspect => NextAction::Inspect,
         RecoveryAction::Repair(repair) => NextAction::Repair(repair),

@@ -57,6 +57,8 @@ pub struct History<'a> {
     pub repaired: &'a [RepairAction],
     /// The repair that the inspection offers is one of them.
     pub was_repaired: bool,
+    /// It failed twice for the same thing that is missing or forbidden, and changed nothing.
+    pub is_stalled: bool,
 }
 
 /// The settings of the run.
@@ -112,6 +114,8 @@ pub enum RecoveryAction {
     Fix,
     /// The task has used up its attempts.
     GiveUp,
+    /// More attempts would find the same thing missing.
+    StopRetrying,
 }
 
 /// Looks up in the table what to do about a failure.
@@ -124,6 +128,7 @@ pub fn action_for(situation: &Situation<'_>) -> RecoveryAction {
         Response::NewSession => RecoveryAction::TryAgain,
         Response::Again => try_again(situation),
         _ if !situation.policy.recovery && situation.asks_again() => ask(LACKS_CONTEXT),
+        _ if !situation.policy.recovery && situation.history.is_stalled => stop_retrying(situation),
         _ if !situation.policy.recovery => try_again(situation),
         Response::Repeat => RecoveryAction::Repeat {
             delay_ms: repeat_delay(situation),
@@ -188,6 +193,14 @@ fn try_again(situation: &Situation<'_>) -> RecoveryAction {
         RecoveryAction::GiveUp
     } else {
         unless_used_up(situation, RecoveryAction::TryAgain)
+    }
+}
+
+/// Looks first what a repair could do about it, to say so.
+fn stop_retrying(situation: &Situation<'_>) -> RecoveryAction {
+    match situation.inspection {
+        None if may_be_repairable(situation.failure) => RecoveryAction::Inspect,
+        _ => RecoveryAction::StopRetrying,
     }
 }
 

@@ -148,6 +148,7 @@ fn a_persons_context_is_in_all_later_prompts() {
         seq: run.state.next_seq - 1,
         budget: FixBudget {
             last_error: String::new(),
+            open_fixes: Vec::new(),
             depth: 0,
             fixes: 0,
             root_fixes: 0,
@@ -185,6 +186,7 @@ fn a_fix_is_made_if_a_person_wants_one_as_far_as_the_budget_goes() {
         seq: run.state.next_seq - 1,
         budget: FixBudget {
             last_error: String::new(),
+            open_fixes: Vec::new(),
             depth: 0,
             fixes: 3,
             root_fixes: 3,
@@ -205,6 +207,7 @@ fn editing_a_fix_may_edit_the_task_that_it_repairs() {
         seq,
         budget: FixBudget {
             last_error: String::new(),
+            open_fixes: Vec::new(),
             depth: 0,
             fixes: 0,
             root_fixes: 0,

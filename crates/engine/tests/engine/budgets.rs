@@ -72,6 +72,7 @@ fn one_fix() -> FixBudget {
         fix_ids: vec![],
         next_id: task("1.1.1").id,
         last_error: String::new(),
+        open_fixes: Vec::new(),
     }
 }
 

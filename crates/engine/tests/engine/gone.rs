@@ -27,6 +27,7 @@ fn budget() -> FixBudget {
     };
     FixBudget {
         last_error: String::new(),
+        open_fixes: Vec::new(),
         depth: 0,
         fixes: 0,
         root_fixes: 0,

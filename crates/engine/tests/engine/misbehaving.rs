@@ -41,6 +41,7 @@ fn budget(fixes: u32) -> FixBudget {
         fix_ids,
         next_id: id("1.1").child(fixes + 1),
         last_error: String::new(),
+        open_fixes: Vec::new(),
     }
 }
 

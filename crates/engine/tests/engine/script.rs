@@ -42,6 +42,7 @@ pub(crate) fn picked(id: &str, index: u32) -> PickedTask {
         services: Vec::new(),
         failed_before: None,
         has_fixes: false,
+        declines_commit: false,
     }
 }
 
@@ -86,6 +87,7 @@ impl Run {
             after_limit: false,
             lost: Vec::new(),
             earlier: Vec::new(),
+            environment: Vec::new(),
         });
         run
     }
@@ -104,6 +106,7 @@ impl Run {
             after_limit: false,
             lost: Vec::new(),
             earlier: self.state.checks_for_next_run(),
+            environment: Vec::new(),
         });
         run
     }

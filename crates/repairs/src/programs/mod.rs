@@ -5,6 +5,7 @@
 //! there when the run started or that an installation of ours wrote, and that has not changed
 //! since.
 
+mod carried;
 mod fingerprint;
 mod launchers;
 
@@ -15,6 +16,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub use carried::carried_environment;
 use fingerprint::{Stamp, digest_of, fingerprint, stamp};
 pub(crate) use launchers::launcher_folder;
 pub use launchers::renew_launchers;

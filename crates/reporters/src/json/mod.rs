@@ -56,7 +56,7 @@ impl<W: Write> JsonLines<W> {
         }
     }
 
-    /// The plan comes with the time of what happens next, before it.
+    /// The plan comes with the time of what happens next, before it; after the start of the run.
     fn write_plan(&mut self, now: Timestamp) {
         if std::mem::take(&mut self.plan_is_new) {
             let plan = PublicEvent::plan(self.summary.rows());
@@ -75,11 +75,18 @@ impl<W: Write> Reporter for JsonLines<W> {
     }
 
     fn event(&mut self, now: Timestamp, event: &Event) {
-        self.write_plan(now);
+        // Every line names its run, and only its start tells which one that is.
+        let is_start = matches!(event, Event::RunStarted { .. });
+        if !is_start {
+            self.write_plan(now);
+        }
         self.summary.event(now, event);
         let public = PublicEvent::of(event, self.summary.totals(), || self.summary.figures());
         if let Some(public) = public {
             self.write(now, public);
+        }
+        if is_start {
+            self.write_plan(now);
         }
     }
 

@@ -208,6 +208,9 @@ pub(super) enum PublicEvent<'e> {
         task: PublicTask,
         waited_ms: u64,
     },
+    ClosingCommitted {
+        hash: Option<&'e str>,
+    },
     Warned {
         message: &'e str,
     },
@@ -454,6 +457,9 @@ impl<'e> PublicEvent<'e> {
                 task: task.into(),
                 waited_ms: *waited_ms,
             },
+            Event::ClosingCommitted { hash } => Self::ClosingCommitted {
+                hash: hash.as_deref(),
+            },
             Event::Warned { message } => Self::Warned { message },
             Event::StopAsked { signal } => Self::StopAsked { signal: *signal },
             Event::RunEnded { .. } => Self::RunEnded {
@@ -463,6 +469,8 @@ impl<'e> PublicEvent<'e> {
             | Event::RepeatPlanned { .. }
             | Event::InspectionAsked { .. }
             | Event::BudgetAsked { .. }
+            | Event::FixPostponed { .. }
+            | Event::ClosingCommitAsked { .. }
             | Event::FixPlanned { .. }
             | Event::ModificationAsked { .. }
             | Event::SupersedeAsked { .. }

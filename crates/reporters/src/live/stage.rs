@@ -1,6 +1,6 @@
 use regreen_model::{Event, PromptKind, Span, Timestamp};
 
-use crate::text::reason;
+use crate::text::{attempt_words, reason};
 use crate::totals::RunTotals;
 
 /// What a run does right now.
@@ -11,6 +11,9 @@ pub(super) enum Stage {
     Idle,
     ReadingPlan,
     Attempt {
+        /// As its log is called.
+        attempt: u32,
+        /// Among those that count.
         number: u32,
         of: u32,
         limit_ms: u64,
@@ -54,10 +57,12 @@ impl Stage {
             },
             Event::AttemptStarted {
                 task,
+                attempt,
                 prompt,
                 timeout_ms,
                 ..
             } => Self::Attempt {
+                attempt: *attempt,
                 number: totals.number_of(task, *prompt),
                 of: totals.limit_of_task(),
                 limit_ms: *timeout_ms,
@@ -104,10 +109,14 @@ impl Stage {
             Self::Idle | Self::Asking => String::new(),
             Self::ReadingPlan => "reading the plan".to_owned(),
             Self::Attempt {
+                attempt,
                 number,
                 of: attempts,
                 limit_ms,
-            } => format!("attempt {number}/{attempts} · {}", of(limit_ms)),
+            } => {
+                let attempt = attempt_words(*attempt, *number, *attempts);
+                format!("{attempt} · {}", of(limit_ms))
+            }
             Self::Reminder { limit_ms } => {
                 format!("waiting for the completion signal · {}", of(limit_ms))
             }
@@ -130,7 +139,7 @@ impl Stage {
             }
             Self::Saving => "saving".to_owned(),
             Self::Waiting { until, why } => {
-                let left = Span::whole_seconds(until.since(now));
+                let left = Span::left(until.since(now));
                 format!(
                     "waiting until {} UTC · {left} left · {why}",
                     until.utc_time()

@@ -122,7 +122,7 @@ impl Summary {
     pub fn figures(&self) -> Figures {
         let config = &self.totals.config;
         let originals = self.outline.originals(config.include_optional);
-        let fixes = self.outline.fixes();
+        let fixes = self.outline.fixes(&self.superseded);
         let outcome = self.outcome.as_ref();
         Figures {
             run: self.totals.run.clone(),

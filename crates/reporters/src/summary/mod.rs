@@ -34,6 +34,8 @@ pub struct Summary {
     /// Tasks that passed with a mark, in the order in which they passed.
     marked: Vec<(TaskKey, BTreeSet<Mark>)>,
     skipped: Vec<TaskKey>,
+    /// Fixes that were ticked without being run.
+    superseded: Vec<TaskKey>,
     failed: Option<TaskKey>,
     /// Tasks that a person was asked about and has not decided on.
     waiting: Vec<TaskKey>,
@@ -88,7 +90,11 @@ impl Summary {
             Event::RunStarted { .. } => self.begin(now),
             Event::RunResumed { .. } => self.outcome = None,
             Event::Chosen { choice } => self.choose(choice),
-            Event::TaskPicked { task } => self.reopen(&task.task),
+            Event::TaskPicked { task } => {
+                self.reopen(&task.task);
+                self.superseded.retain(|fix| *fix != task.task);
+            }
+            Event::FixesSuperseded { fixes, .. } => add(&mut self.superseded, fixes),
             Event::PersonAsked { task, .. } => add(&mut self.waiting, [task]),
             Event::PersonAnswered { task, answer } => self.answer(task, answer),
             Event::AttemptStarted { task, prompt, .. } => {

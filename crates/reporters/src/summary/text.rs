@@ -148,7 +148,12 @@ impl Summary {
             RunOutcome::AllGreen => {
                 let unverified = figures.unverified.first()?;
                 let what = "review what nothing has verified".to_owned();
-                return Some((what, self.about("diff", unverified)));
+                let command = if self.totals.config.in_git {
+                    "diff"
+                } else {
+                    "log"
+                };
+                return Some((what, self.about(command, unverified)));
             }
             RunOutcome::Skipped => match figures.skipped.first() {
                 // The first step says that already.

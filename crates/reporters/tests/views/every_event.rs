@@ -61,6 +61,9 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::FinalCheckStarted { .. } => "FinalCheckStarted",
         Event::FinalCheckEnded { .. } => "FinalCheckEnded",
         Event::ReopenAsked { .. } => "ReopenAsked",
+        Event::FixPostponed { .. } => "FixPostponed",
+        Event::ClosingCommitAsked { .. } => "ClosingCommitAsked",
+        Event::ClosingCommitted { .. } => "ClosingCommitted",
         Event::TaskReopened { .. } => "TaskReopened",
         Event::WaitStarted { .. } => "WaitStarted",
         Event::WaitEnded { .. } => "WaitEnded",
@@ -70,7 +73,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
     }
 }
 
-const EVENTS: usize = 52;
+const EVENTS: usize = 55;
 
 pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
     let kinds = [OutlineKind::Task, OutlineKind::Fix, OutlineKind::Group];
@@ -105,6 +108,7 @@ fn started(text: &str) -> Event {
         after_limit: false,
         lost: Vec::new(),
         earlier: Vec::new(),
+        environment: Vec::new(),
         run: text.to_owned(),
         config: RunConfig {
             spec: text.to_owned(),
@@ -134,6 +138,7 @@ fn before_an_attempt(text: &str) -> Vec<Event> {
         services: Vec::new(),
         failed_before: None,
         has_fixes: false,
+        declines_commit: false,
     };
     vec![
         Event::RunResumed {
@@ -421,6 +426,11 @@ fn final_check(text: &str) -> Vec<Event> {
             tasks: vec![task(text)],
         },
         Event::TaskReopened { task: task(text) },
+        Event::FixPostponed { task: task(text) },
+        Event::ClosingCommitAsked { seq: 9 },
+        Event::ClosingCommitted {
+            hash: Some(text.to_owned()),
+        },
     ]
 }
 
@@ -530,7 +540,11 @@ fn waits(text: &str) -> Vec<Event> {
 
 fn ends(text: &str) -> Vec<Event> {
     let said = text.to_owned();
-    let signals = [StopSignal::Interrupt, StopSignal::Terminate];
+    let signals = [
+        StopSignal::Interrupt,
+        StopSignal::Terminate,
+        StopSignal::AfterTask,
+    ];
     let mut events = vec![Event::Warned {
         message: said.clone(),
     }];

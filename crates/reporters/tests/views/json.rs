@@ -60,6 +60,7 @@ fn a_run_is_reported_in_json() {
 {"v":1,"at":"2026-11-16T04:52:18.300Z","run":"20261116-0445","event":"task_done","task":{"id":"1.5","occurrence":0,"title":"Check the links"},"marks":[],"hash":null}
 {"v":1,"at":"2026-11-16T04:52:18.301Z","run":"20261116-0445","event":"final_check_started","checks":2}
 {"v":1,"at":"2026-11-16T04:52:20.301Z","run":"20261116-0445","event":"final_check_ended","passed":[{"id":"1.2","occurrence":0,"title":"Print it again"},{"id":"1.5","occurrence":0,"title":"Check the links"}],"flaky":[],"regressed":[],"not_repeated":[],"took_ms":2000}
+{"v":1,"at":"2026-11-16T04:52:20.301Z","run":"20261116-0445","event":"closing_committed","hash":null}
 {"v":1,"at":"2026-11-16T04:52:20.301Z","run":"20261116-0445","event":"run_ended","summary":{"run":"20261116-0445","spec":"demo","outcome":"all_green","exit_code":0,"message":null,"originals":{"done":4,"total":4},"fixes":{"done":0,"made":0},"attempts":{"made":6,"charged":5,"limit":100},"waits":{"count":1,"ms":316070},"time_ms":440178,"cost_micro_usd":null,"tokens":{"input":0,"output":0},"unverified":[{"id":"1.4","occurrence":0,"title":"Write the guide"}],"flaky":[{"id":"1.2","occurrence":0,"title":"Print it again"}],"nothing_changed":[],"claimed":[],"skipped":[],"failed":null,"waiting":[],"regressed":[],"not_repeated":[],"plan_changes":{"added":[{"id":"1.5","occurrence":0,"title":"Check the links"}],"edited":[],"put_back":[{"id":"1.3","occurrence":0,"title":"Make it fast"}],"taken_back":[{"id":"1.4","occurrence":0,"title":"Write the guide"}],"reverted":[]},"warnings":2}}
 
 "#]]

@@ -80,12 +80,12 @@ fn a_finished_run_leaves_its_lines_and_nothing_else() {
     PASS  [ 1m02s] 1.2 Print it again                             flaky · 0a1b2c3
    RETRY  1.4 no completion signal; reminding the agent
     PASS  [    7s] 1.4 Write the guide                            unverified
-    WAIT  1.5 until 04:51:40 UTC (5m 16s)
+    WAIT  1.5 until 04:51:40 UTC (5m 17s)
           429 rate limit
    RETRY  1.5 in a new session
           context window is full
     PASS  [    8s] 1.5 Check the links
-     END  [ 7m20s] all tasks done                                 20261116-0445
+     END  [ 7m20s] all tasks done, 1 of 3 unverified              20261116-0445
 "#]]
     );
 }
@@ -287,7 +287,7 @@ fn a_wait_says_until_when_and_why() {
         screen(&terminal),
         str![[r#"
    START  demo · 4 tasks · command:./agent.sh
-    WAIT  1.1 until 04:51:40 UTC (6m 38s)
+    WAIT  1.1 until 04:51:40 UTC (6m 39s)
           429 rate limit
 
   ⠋ 1.1 Parse the file

@@ -25,6 +25,7 @@ fn started(spec_argument: Option<&str>) -> Event {
         after_limit: false,
         lost: Vec::new(),
         earlier: Vec::new(),
+        environment: Vec::new(),
     }
 }
 

@@ -36,6 +36,7 @@ impl<R: Reporter> Run<R> {
             after_limit: false,
             lost: Vec::new(),
             earlier: Vec::new(),
+            environment: Vec::new(),
         });
         run
     }
@@ -96,6 +97,21 @@ impl<R: Reporter> Run<R> {
             open: u32::try_from(rows.iter().filter(is_open).count()).expect("a short plan"),
             ..PlanStatus::default()
         };
+        self.answer(|seq| Input::PlanRead {
+            seq,
+            plan: plan.clone(),
+        });
+        self.close(plan)
+    }
+
+    /// Commits the spec's own files, if that is next, and reads the plan once more.
+    fn close(&mut self, plan: PlanStatus) -> &mut Self {
+        let owed = self.owed.first().map(|issued| &issued.command);
+        if !matches!(owed, Some(Command::CloseCommit { .. })) {
+            return self;
+        }
+        let result = CommitResult::Nothing;
+        self.answer(|seq| Input::ClosingCommitted { seq, result });
         self.answer(|seq| Input::PlanRead { seq, plan })
     }
 
@@ -259,5 +275,6 @@ pub(crate) fn picked(row: &OutlineRow, verify: &[&str], commit: Option<&str>) ->
         services: Vec::new(),
         failed_before: None,
         has_fixes: false,
+        declines_commit: false,
     }
 }

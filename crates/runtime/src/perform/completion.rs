@@ -13,7 +13,7 @@ use super::plan_guard::PlanGuard;
 use crate::history::EarlierRuns;
 use crate::observer::RunObserver;
 use crate::performer::{PerformError, Performer};
-use crate::tree::CommitJob;
+use crate::tree::{ClosingJob, CommitJob};
 use crate::verify::{Check, CheckResult};
 
 /// The completed tasks that this process has recorded. An agent that resets the tree takes the
@@ -24,7 +24,7 @@ pub(crate) struct Recorded(Vec<Record>);
 impl Recorded {
     /// Adds the lines that are missing, in their order.
     fn complete(&self, progress: &ProgressFile) -> ProgressFile {
-        let tasks = self.0.iter().map(|Record { task, hash }| {
+        let tasks = self.0.iter().map(|Record { task, hash, .. }| {
             let title = task.title.as_str();
             (&task.id, title, hash.as_deref())
         });
@@ -37,8 +37,12 @@ impl Recorded {
 }
 
 /// Records in the progress file that a task is completed, and the fixes that it took.
-pub(crate) fn record(performer: &mut Performer, record: &Record) -> Result<(), PerformError> {
-    let healed = passed_fixes(performer, &record.task)?;
+pub(crate) fn record(
+    performer: &mut Performer,
+    record: &Record,
+    earlier: &EarlierRuns<'_>,
+) -> Result<(), PerformError> {
+    let healed = passed_fixes(performer, record, earlier)?;
     let mut recorded = std::mem::take(&mut performer.recorded);
     recorded.0.push(record.clone());
     let edited = edit_progress(performer, |progress| {
@@ -116,6 +120,23 @@ pub(crate) fn commit(
     }
 }
 
+/// Commits what is left of the spec's own files at the end of a run.
+pub(crate) fn close_commit(
+    performer: &mut Performer,
+    message: &str,
+    number: u32,
+) -> Result<CommitResult, PerformError> {
+    let job = ClosingJob {
+        run: performer.run.clone(),
+        number,
+        message: message.to_owned(),
+        spec_files: performer.paths.committed_files(),
+    };
+    let (result, warnings) = performer.tree.close_commit(&job);
+    performer.notices.add_all(warnings);
+    Ok(result)
+}
+
 /// This run, and the earlier ones that gave up one of the tasks.
 fn runs(
     run: &str,
@@ -156,6 +177,7 @@ pub(crate) fn judge_claims(
     performer: &mut Performer,
     job: &ClaimsJob<'_>,
     guard: &mut PlanGuard,
+    earlier: &EarlierRuns<'_>,
     observer: &mut dyn RunObserver,
 ) -> Result<JudgedClaims, PerformError> {
     let ClaimsJob {
@@ -184,8 +206,12 @@ pub(crate) fn judge_claims(
     performer.reviewed(Some(task), changes);
     for key in &kept {
         performer.set_box(key, true)?;
-        let (task, hash) = (key.clone(), None);
-        record(performer, &Record { task, hash })?;
+        let claimed = Record {
+            task: key.clone(),
+            hash: None,
+            superseded: Vec::new(),
+        };
+        record(performer, &claimed, earlier)?;
     }
     Ok((kept, taken_back))
 }

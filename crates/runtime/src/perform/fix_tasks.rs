@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use regreen_documents::{
     EditError, FixHistory, FixRecord, HealingOutcome, InvalidState, RowId, StateDocument, TaskFile,
 };
-use regreen_engine::{FixOrder, Input, ModifyOrder, ModifyResult};
+use regreen_engine::{FixOrder, Input, ModifyOrder, ModifyResult, Record};
 use regreen_model::{CommandSeq, FixBudget, Modification, NewTask, TaskId, TaskKey};
 use regreen_workspace::{EditFileError, RealDisk, edit_file};
 
 use super::completion::edit_progress;
 use super::state_file::{ensure_state_file, read_state};
+use crate::history::EarlierRuns;
 use crate::performer::{PerformError, Performer};
 
 /// Reads what a task has used of its fix budget; `None` if someone removed or ticked the task.
@@ -71,16 +72,22 @@ pub(crate) fn tick(
 }
 
 /// Records in the progress file that healing a task, and all above it, has failed.
-pub(crate) fn note_failure(performer: &mut Performer, task: &TaskKey) -> Result<(), PerformError> {
+pub(crate) fn note_failure(
+    performer: &mut Performer,
+    task: &TaskKey,
+    earlier: &EarlierRuns<'_>,
+) -> Result<(), PerformError> {
     let file = performer.plan.read()?;
     let map = fix_map(performer);
     let Some(row) = file.resolve(task) else {
         return Ok(());
     };
     let above = std::iter::successors(Some(row), |row| file.fixed_by(*row));
-    let histories: Vec<FixHistory> = above
-        .filter_map(|row| history(&file, row, &map, HealingOutcome::MaxLimit))
-        .collect();
+    let mut histories: Vec<FixHistory> = Vec::new();
+    for row in above {
+        let ran = fixes_that_ran(&file, row, &map, &[], earlier)?;
+        histories.extend(history(&file, row, ran, HealingOutcome::MaxLimit));
+    }
     edit_progress(performer, |progress| {
         // The original first.
         let histories = histories.iter().rev();
@@ -91,21 +98,44 @@ pub(crate) fn note_failure(performer: &mut Performer, task: &TaskKey) -> Result<
 /// The fix history of a task that has passed; `None` if it has no fixes.
 pub(super) fn passed_fixes(
     performer: &mut Performer,
-    task: &TaskKey,
+    record: &Record,
+    earlier: &EarlierRuns<'_>,
 ) -> Result<Option<FixHistory>, PerformError> {
     let file = performer.plan.read()?;
     let map = fix_map(performer);
-    let row = file.resolve(task);
-    Ok(row.and_then(|row| history(&file, row, &map, HealingOutcome::Pass)))
+    let Some(row) = file.resolve(&record.task) else {
+        return Ok(None);
+    };
+    let ran = fixes_that_ran(&file, row, &map, &record.superseded, earlier)?;
+    Ok(history(&file, row, ran, HealingOutcome::Pass))
+}
+
+/// The fixes of a task that were run: those that the journal knows an attempt of, and those that
+/// are done and were not only ticked because the task had passed.
+fn fixes_that_ran(
+    file: &TaskFile,
+    row: RowId,
+    map: &BTreeMap<String, FixRecord>,
+    superseded: &[TaskKey],
+    earlier: &EarlierRuns<'_>,
+) -> Result<Vec<TaskId>, PerformError> {
+    let mut ran = Vec::new();
+    for id in file.fix_ids(row, map) {
+        let is_done = file.rows_with_id(&id).any(|row| file.is_done(row));
+        let is_superseded = superseded.iter().any(|fix| fix.id == id);
+        if (is_done && !is_superseded) || earlier.has_attempt(&id)? {
+            ran.push(id);
+        }
+    }
+    Ok(ran)
 }
 
 fn history(
     file: &TaskFile,
     row: RowId,
-    map: &BTreeMap<String, FixRecord>,
+    fixes: Vec<TaskId>,
     outcome: HealingOutcome,
 ) -> Option<FixHistory> {
-    let fixes = file.fix_ids(row, map);
     let task = file.key(row)?.id;
     (!fixes.is_empty()).then_some(FixHistory {
         task,

@@ -45,8 +45,9 @@ pub(super) fn written_prompt(
         spec_dir: &paths.shown(&paths.spec_folder()),
         tasks_file: &paths.shown(&paths.spec.tasks),
         progress_file: &paths.shown(&paths.progress),
-        attempt: order.iteration,
-        max_attempts: order.max_iterations,
+        // As its log is called; attempts that didn't count allow for as many more.
+        attempt: order.attempt,
+        max_attempts: order.attempt + order.max_iterations.saturating_sub(order.iteration),
     };
     let known = known(performer, order);
     let project = LookedUpProject::of(performer, order);

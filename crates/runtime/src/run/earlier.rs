@@ -1,14 +1,19 @@
 //! What earlier runs of a spec leave to the next one.
 
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
 use regreen_documents::{RowId, TaskFile};
 use regreen_engine::State;
 use regreen_model::{ChoiceKind, PassedVerify, PersonChoice, RunOutcome, TaskKey, VerifyCommand};
-use regreen_store::Run;
+use regreen_repairs::carried_environment;
+use regreen_store::{Run, RunId};
 use regreen_workspace::{MAX_FILE, Programs, RealDisk, read_text_file};
 
 use super::RunError;
 use crate::journal::{Journal, load_state};
 use crate::perform::is_recorded;
+use crate::project_programs::launcher_folder;
 use crate::spec_paths::SpecPaths;
 
 /// What a run inherits from the spec's run before it, and by that from all runs before.
@@ -23,6 +28,8 @@ pub(super) struct Inheritance {
     pub(super) checks: Vec<PassedVerify>,
     /// What people should know of it.
     pub(super) warnings: Vec<String>,
+    /// Variables that repairs have set for the workspace, whichever spec they were made for.
+    pub(super) environment: Vec<(String, String)>,
 }
 
 impl Inheritance {
@@ -32,10 +39,13 @@ impl Inheritance {
         file: &TaskFile,
         programs: &Programs,
         choices: &[PersonChoice],
+        path: &OsStr,
     ) -> Result<Self, RunError> {
+        let environment = environment(journal, paths, path)?;
         let Some(before) = run_before(journal, paths)? else {
             return Ok(Self {
                 warnings: forgotten(paths, file).into_iter().collect(),
+                environment,
                 ..Self::default()
             });
         };
@@ -48,6 +58,7 @@ impl Inheritance {
             return Ok(Self {
                 after_limit,
                 warnings: vec![unreadable(&before)],
+                environment,
                 ..Self::default()
             });
         };
@@ -57,6 +68,7 @@ impl Inheritance {
             warnings: lost.iter().map(lost_warning).collect(),
             lost,
             checks: passed_checks(&state, file, programs),
+            environment,
         })
     }
 }
@@ -73,6 +85,37 @@ fn lost_warning(task: &TaskKey) -> String {
     format!(
         "task {task} has not run: an agent removed its row from the plan. Put the row back, or run `regreen skip {id}`"
     )
+}
+
+/// What is left of the variables that repairs have set in the workspace's last run. That one had
+/// inherited those of the runs before.
+fn environment(
+    journal: &Journal,
+    paths: &SpecPaths,
+    path: &OsStr,
+) -> Result<Vec<(String, String)>, RunError> {
+    let runs = journal.store.runs(usize::MAX)?;
+    let last = runs.into_iter().find(|run| run.id != journal.run);
+    let Some((id, state)) = last.and_then(|run| {
+        let (state, _) = load_state(&journal.store, &run.id).ok()?;
+        Some((run.id, state))
+    }) else {
+        return Ok(Vec::new());
+    };
+    Ok(carried_environment(
+        &paths.root,
+        &state.environment,
+        &launchers(paths, &id),
+        &launchers(paths, &journal.run),
+        path,
+    ))
+}
+
+/// The folder for launchers of a run, relative to the workspace.
+fn launchers(paths: &SpecPaths, run: &RunId) -> PathBuf {
+    let folder = launcher_folder(&paths.run_folder(run.as_str()));
+    let inner = folder.strip_prefix(&paths.root);
+    inner.unwrap_or(&folder).to_owned()
 }
 
 /// The spec's run before this one.

@@ -124,6 +124,7 @@ mod tests {
             after_limit: false,
             lost: Vec::new(),
             earlier: Vec::new(),
+            environment: Vec::new(),
         };
         let decision = Decision {
             events: vec![started, Event::RunEnded { outcome }],

@@ -17,7 +17,7 @@ use regreen_workspace::{
     SnapshotLimits, SnapshotSide, Snapshots, StoredSnapshot, read_file,
 };
 
-use super::{AttemptChanges, CommitJob, TreeError};
+use super::{AttemptChanges, ClosingJob, CommitJob, TreeError};
 use crate::atomic_file::write_atomically;
 use crate::clock;
 use crate::process::{Job, Processes, Sink};
@@ -88,7 +88,7 @@ impl GitTree {
         self.users = match read_file(&path, MAX_FILE) {
             Ok(bytes) => parse_paths(&bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let users = self.users_paths(own)?;
+                let users = self.users_paths(run_folder, own)?;
                 // Atomically: a resumed run would commit whatever is missing here.
                 write_atomically(&path, &render_paths(&users))?;
                 self.has_begun_run = true;
@@ -99,35 +99,49 @@ impl GitTree {
         Ok(())
     }
 
-    /// The dirty paths, except files that are exactly as an attempt left them.
-    fn users_paths(&mut self, own: &BTreeSet<RelPath>) -> Result<BTreeSet<RelPath>, TreeError> {
+    /// The dirty paths, except files that are exactly as an attempt left them, or as they were before
+    /// it and `regreen undo` restored them.
+    fn users_paths(
+        &mut self,
+        run_folder: &Path,
+        own: &BTreeSet<RelPath>,
+    ) -> Result<BTreeSet<RelPath>, TreeError> {
         let mut dirty = self.snapshots.git().dirty_paths()?;
         dirty.retain(|path| !own.contains(path));
-        let spans = AttemptSpan::of(&self.snapshots.git().snapshots(None)?);
-        if dirty.is_empty() || spans.is_empty() {
+        let kept = self.snapshots.git().snapshots(None)?;
+        if dirty.is_empty() || kept.is_empty() {
             return Ok(dirty);
         }
         let now = self.snapshots.current_tree()?;
-        for span in spans {
-            for path in self.left_as_made(&span, &dirty, &now)? {
-                dirty.remove(&path);
+        let runs: BTreeSet<&str> = kept.iter().map(|one| one.name.run.as_str()).collect();
+        for run in runs {
+            let users_then = users_of_run(run_folder, run);
+            let of_run = kept.iter().filter(|one| one.name.run == run);
+            for span in AttemptSpan::of(&of_run.cloned().collect::<Vec<_>>()) {
+                for path in self.left_as_made(&span, &dirty, &users_then, &now)? {
+                    dirty.remove(&path);
+                }
             }
         }
         Ok(dirty)
     }
 
-    /// The paths among these that an attempt changed and that have not changed since.
+    /// The paths among these that an attempt changed and that are now as it left them, or as they were
+    /// before it. What the user had changed before that run is theirs again once it is undone.
     fn left_as_made(
         &self,
         span: &AttemptSpan,
         paths: &BTreeSet<RelPath>,
+        users_then: &BTreeSet<RelPath>,
         now: &Oid,
     ) -> Result<BTreeSet<RelPath>, GitError> {
         let mut made = self.changed_between(&span.before, &span.after)?;
         made.retain(|path| paths.contains(path));
         if !made.is_empty() {
             let since = self.changed_between(&span.after, now)?;
-            made.retain(|path| !since.contains(path));
+            let apart = self.changed_between(&span.before, now)?;
+            let is_undone = |path: &RelPath| !apart.contains(path) && !users_then.contains(path);
+            made.retain(|path| !since.contains(path) || is_undone(path));
         }
         Ok(made)
     }
@@ -237,15 +251,30 @@ impl GitTree {
             Ok(paths) => paths,
             Err(error) => return (impossible(&error.into()), Vec::new()),
         };
-        let request = CommitRequest {
+        self.commit_request(&CommitRequest {
             key: commit_key(job),
             message: job.message.clone(),
             paths,
             leave_alone: self.users.clone(),
             spec_files: job.spec_files.clone(),
             parent: job.parent.as_deref().and_then(Oid::parse),
-        };
-        let (committed, mut released) = self.commit_past_stale_locks(&request);
+        })
+    }
+
+    /// Commits the spec's own files, and nothing else.
+    pub(super) fn close_commit(&self, job: &ClosingJob) -> (CommitResult, Vec<String>) {
+        self.commit_request(&CommitRequest {
+            key: format!("{}/closing/{}", job.run, job.number),
+            message: job.message.clone(),
+            paths: BTreeSet::new(),
+            leave_alone: BTreeSet::new(),
+            spec_files: job.spec_files.clone(),
+            parent: None,
+        })
+    }
+
+    fn commit_request(&self, request: &CommitRequest) -> (CommitResult, Vec<String>) {
+        let (committed, mut released) = self.commit_past_stale_locks(request);
         let (result, warnings) = match committed {
             Ok(committed) => {
                 self.snapshots.follow_commit(&committed);
@@ -312,6 +341,13 @@ impl GitTree {
 /// Whether it is an attempt at the task of a commit, or at one of its fixes.
 fn is_part(attempt: &AttemptName, job: &CommitJob) -> bool {
     job.tasks.iter().any(|task| attempt.is_of(task))
+}
+
+/// The paths that the user had changed before an earlier run began.
+fn users_of_run(run_folder: &Path, run: &str) -> BTreeSet<RelPath> {
+    let earlier = run_folder.with_file_name(run).join(DIRTY);
+    let read = read_file(&earlier, MAX_FILE);
+    read.map(|bytes| parse_paths(&bytes)).unwrap_or_default()
 }
 
 /// Moves a stale lock aside; says so, or why it stays.

@@ -102,6 +102,7 @@ pub(crate) fn only_what_was_meant_changed(
         | Command::Record(_)
         | Command::FinalCheck(_)
         | Command::KeepServices(_)
+        | Command::CloseCommit { .. }
         | Command::SaveState(_)
         | Command::Wait { .. }
         | Command::Finish => old == new,

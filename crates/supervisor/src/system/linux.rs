@@ -39,6 +39,18 @@ impl Process {
     }
 }
 
+/// Returns whether this process was started with SIGHUP ignored, as `nohup` does.
+#[must_use]
+pub fn ignores_hangup() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mut lines = status.lines();
+    let mask = lines.find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // Signals are counted from 1.
+    let bit = 1_u64 << (Signal::HUP.as_raw() - 1);
+    mask.is_some_and(|mask| mask & bit != 0)
+}
+
 /// Makes descendants whose parents end children of this process.
 pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)

@@ -8,10 +8,14 @@ mod portable;
 mod process_info;
 
 #[cfg(target_os = "linux")]
+pub use linux::ignores_hangup;
+#[cfg(target_os = "linux")]
 pub(crate) use linux::{
     POLL_INTERVAL, Process, adopt_orphans, any_left, command_line, cpu_time, descendants, marked,
     signal,
 };
+#[cfg(not(target_os = "linux"))]
+pub use portable::ignores_hangup;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use portable::{
     POLL_INTERVAL, Process, adopt_orphans, any_left, command_line, cpu_time, descendants,

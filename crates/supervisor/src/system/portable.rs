@@ -21,6 +21,12 @@ impl Process {
     }
 }
 
+/// Returns whether this process was started with SIGHUP ignored, which is not known here.
+#[must_use]
+pub fn ignores_hangup() -> bool {
+    false
+}
+
 pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }

@@ -77,7 +77,7 @@ fn exit(end: &DelegationEnd) -> Exit {
         DelegationEnd::Ended(Conclusion::TryLater { .. }) => Exit::TryLater,
         DelegationEnd::Ended(Conclusion::SetUp { .. }) => Exit::SetUp,
         DelegationEnd::Stopped(StopSignal::Interrupt) => Exit::Interrupted,
-        DelegationEnd::Stopped(StopSignal::Terminate) => Exit::Terminated,
+        DelegationEnd::Stopped(StopSignal::Terminate | StopSignal::AfterTask) => Exit::Terminated,
     }
 }
 

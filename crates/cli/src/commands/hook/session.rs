@@ -3,16 +3,13 @@
 //! Claude Code sets `stop_hook_active` on every Stop after the first that a hook refused. Whether such
 //! a session gets on, or only stops again and again, shows in the files of the spec.
 
-use std::ffi::OsStr;
-use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
-use regreen_workspace::{MAX_FILE, read_file, read_text_file};
+use regreen_workspace::{MAX_FILE, read_file};
 use serde::{Deserialize, Serialize};
 
-/// More than any record has.
-const MAX_RECORD: u64 = 4 * 1024;
+use crate::user_state::StateRecord;
 
 /// The last Stop of a session that regreen refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,41 +22,23 @@ pub(super) struct StopRecord {
 
 /// Where a session's record is.
 #[derive(Debug)]
-pub(super) struct SessionFile(PathBuf);
+pub(super) struct SessionFile(StateRecord);
 
 impl SessionFile {
     /// Returns `None` without a session, or without a folder of the user.
     pub(super) fn new(session: Option<&str>, spec: &Path) -> Option<Self> {
-        let xdg = std::env::var_os("XDG_STATE_HOME");
-        let folder = state_folder(xdg.as_deref(), std::env::home_dir().as_deref())?;
-        let mut hasher = DefaultHasher::new();
-        (session.filter(|session| !session.is_empty())?, spec).hash(&mut hasher);
-        let name = format!("{:016x}.json", hasher.finish());
-        Some(Self(folder.join("stop-hook").join(name)))
+        let session = session.filter(|session| !session.is_empty())?;
+        StateRecord::new("stop-hook", (session, spec)).map(Self)
     }
 
     pub(super) fn read(&self) -> Option<StopRecord> {
-        let text = read_text_file(&self.0, MAX_RECORD).ok()?;
-        serde_json::from_str(&text).ok()
+        self.0.read()
     }
 
     /// Remembers a Stop. Without it the session goes on once only.
     pub(super) fn write(&self, record: &StopRecord) {
-        let folder = self.0.parent().map(fs::create_dir_all);
-        if folder.is_some_and(|made| made.is_ok()) {
-            let text = serde_json::to_string(record).unwrap_or_default();
-            let _ = fs::write(&self.0, text);
-        }
+        let _ = self.0.write(record);
     }
-}
-
-/// In `XDG_STATE_HOME`, else in `.local/state` of the home folder; relative paths don't count.
-fn state_folder(xdg: Option<&OsStr>, home: Option<&Path>) -> Option<PathBuf> {
-    let absolute = |path: &Path| path.is_absolute().then(|| path.to_owned());
-    let folder = xdg
-        .and_then(|folder| absolute(Path::new(folder)))
-        .or_else(|| Some(absolute(home?)?.join(".local/state")))?;
-    Some(folder.join("regreen"))
 }
 
 /// Returns a hash of the files that show whether a session gets on.
@@ -90,19 +69,5 @@ mod tests {
         assert!(!has_got_on(Some(&record), "b", 3));
         assert!(!has_got_on(Some(&record), "a", 4));
         assert!(!has_got_on(None, "b", 4));
-    }
-
-    #[test]
-    fn the_records_are_in_the_users_state_folder() {
-        let folder = |xdg: Option<&str>, home: Option<&str>| {
-            state_folder(xdg.map(OsStr::new), home.map(Path::new))
-        };
-        let path = |text: &str| Some(PathBuf::from(text));
-        assert_eq!(folder(Some("/s"), Some("/h")), path("/s/regreen"));
-        let at_home = path("/h/.local/state/regreen");
-        assert_eq!(folder(Some("s"), Some("/h")), at_home);
-        assert_eq!(folder(None, Some("/h")), at_home);
-        assert_eq!(folder(None, Some("")), None);
-        assert_eq!(folder(None, None), None);
     }
 }

@@ -11,7 +11,9 @@ use regreen_model::{
     AgentIdentity, Budget, Event, FailureRecord, Mark, OutlineKind, OutlineRow, RunOutcome,
     Spending, TaskKey, Timestamp,
 };
-use regreen_runtime::{LockHolder, LockPurpose, TreeLock, now, outline, workspace_masks};
+use regreen_runtime::{
+    LockHolder, LockPurpose, TreeLock, is_asked_to_stop_after_task, now, outline, workspace_masks,
+};
 use regreen_store::{Attempt, Run};
 use serde::Serialize;
 
@@ -49,6 +51,8 @@ struct Status {
     /// Another spec that is being run in this working tree.
     other_run: Option<AtWork>,
     tasks: Vec<TaskStatus>,
+    /// The run was asked to stop when its current task is done.
+    stops_after_task: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -104,6 +108,8 @@ struct TaskStatus {
     below: Option<String>,
     done: bool,
     optional: bool,
+    /// It was ticked without being run, because the task that it fixes had passed.
+    superseded: bool,
     skipped: bool,
     /// It waits for a person, while the others go on.
     parked: bool,
@@ -132,8 +138,12 @@ struct Current {
     what: &'static str,
     attempt: u32,
     since: Option<String>,
+    /// When a wait ends.
+    until: Option<String>,
     #[serde(skip)]
     for_ms: Option<u64>,
+    #[serde(skip)]
+    left_ms: Option<u64>,
 }
 
 /// All that is asked before anything is told.
@@ -148,6 +158,8 @@ struct Knowledge {
     begun: Vec<Attempt>,
     /// The fixes that the state file remembers.
     fixes: BTreeMap<String, FixRecord>,
+    /// When the Verify that runs now began.
+    verify_began: Option<Timestamp>,
 }
 
 impl Knowledge {
@@ -169,7 +181,12 @@ impl Knowledge {
         let state = state.unwrap_or_default();
         let past = Past::gather(&plan, &history, &runs, &state, &attempts)?;
         let is_new = |one: &Attempt| run.as_ref().is_some_and(|run| run.id == one.key.run);
+        let verify_began = match run.as_ref().filter(|_| is_verifying(&state)) {
+            Some(run) => verify_began(&history.events(run)?),
+            None => None,
+        };
         Ok(Self {
+            verify_began,
             begun: attempts.into_iter().filter(is_new).collect(),
             fixes: fixes_in(&context.places.state)?,
             plan,
@@ -186,18 +203,34 @@ impl Knowledge {
     }
 }
 
+fn is_verifying(state: &State) -> bool {
+    let is_it = |task: &TaskState| matches!(task.phase, Phase::Verifying { .. });
+    state.tasks.values().any(is_it)
+}
+
+fn verify_began(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
+    let mut events = events.iter().rev();
+    let last = events.find(|(_, event)| matches!(event, Event::VerifyStarted { .. }));
+    last.map(|(at, _)| *at)
+}
+
 impl Status {
     fn of(context: &SpecContext) -> Result<Self, Problem> {
         let places = &context.places;
         let known = Knowledge::gather(context)?;
         let rows = outline(&known.plan.file);
+        // A fix that was ticked because its task had passed has not been done.
+        let is_done = |row: &&OutlineRow| row.done && !known.past.is_superseded(&row.key);
         let counted = |is_wanted: fn(&&OutlineRow) -> bool| Counts {
-            done: rows.iter().filter(is_wanted).filter(|row| row.done).count(),
+            done: rows.iter().filter(is_wanted).filter(is_done).count(),
             total: rows.iter().filter(is_wanted).count(),
         };
         let is_ours = |holder: &&LockHolder| holder.runs(places);
         let ours = known.at_work.as_ref().filter(is_ours);
         let other = known.at_work.as_ref().filter(|holder| !is_ours(holder));
+        let stops_after_task = ours.and_then(|holder| holder.pid).is_some_and(|pid| {
+            known.state.stops_after_task || is_asked_to_stop_after_task(&places.root, pid)
+        });
         Ok(Self {
             v: 1,
             spec: places.spec.name.clone(),
@@ -205,6 +238,7 @@ impl Status {
             originals: counted(|row| row.is_original() && !row.optional),
             fixes: counted(|row| !row.is_original()),
             tasks: task_statuses(&known, &rows, ours.is_some()),
+            stops_after_task,
             run: known
                 .run
                 .as_ref()
@@ -303,6 +337,7 @@ fn task_status(known: &Knowledge, row: &OutlineRow, below: Option<String>) -> Ta
         below,
         done: row.done,
         optional: row.optional,
+        superseded: row.done && known.past.is_superseded(&row.key),
         skipped: !row.done && state.skipped.contains(&row.key),
         parked: !row.done && state.parked.contains(&row.key),
         question: state
@@ -339,15 +374,19 @@ fn current(known: &Knowledge, key: &TaskKey) -> Option<Current> {
     let what = doing(&task.phase)?;
     let is_it = |one: &&Attempt| one.key.task == *key && one.key.number == task.attempts;
     let begun = known.begun.iter().rfind(is_it);
-    let since = match &task.phase {
-        Phase::Waiting { since, .. } => Some(*since),
-        _ => begun.map(|one| moment(one.started_ms)),
+    let (since, until) = match &task.phase {
+        Phase::Waiting { since, until, .. } => (Some(*since), Some(*until)),
+        Phase::Verifying { .. } => (known.verify_began, None),
+        _ => (begun.map(|one| moment(one.started_ms)), None),
     };
+    let now = now();
     Some(Current {
         what,
         attempt: task.attempts,
         since: since.map(Timestamp::iso8601),
-        for_ms: since.map(|since| now().since(since)),
+        until: until.map(Timestamp::iso8601),
+        for_ms: since.map(|since| now.since(since)),
+        left_ms: until.map(|until| until.since(now)),
     })
 }
 

@@ -12,9 +12,9 @@ use clap::Args;
 use regreen_agents::{Agent, Prompts};
 use regreen_diagnosis::OwnRules;
 use regreen_documents::TaskFile;
-use regreen_model::{Limits, RunConfig, TaskId};
-use regreen_runtime::{RunSetup, Stop, now};
-use regreen_workspace::{Programs, RealDisk, read_text};
+use regreen_model::{Limits, RunConfig, RunOutcome, TaskId};
+use regreen_runtime::{RunSetup, SpecPaths, Stop, now};
+use regreen_workspace::{Git, Programs, RealDisk, read_text};
 
 use self::person::AtTerminal;
 use self::view::View;
@@ -27,6 +27,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::plan::known_ids;
 use crate::problem::Problem;
+use crate::remembered_agent::RememberedAgent;
 use crate::spec_context::{SpecContext, local_zone, own_secrets, path_variable};
 use crate::state_file::limits_in;
 
@@ -104,7 +105,9 @@ impl PreparedRun {
         rules.note_broken(&context.here);
         let configuration = Configuration::load(user_file, &places.root, &context.here)?;
         let stored = limits_in(&places.state)?;
-        let settings = configuration.resolve(&arguments.settings, &stored);
+        let flags = &arguments.settings;
+        let remembered = RememberedAgent::recall(places, &flags.agent);
+        let settings = configuration.resolve_with(flags, remembered.layer(), &stored);
         let texts = PromptTexts::load(&settings.prompts, &places.root, &context.here)?;
         let programs = Programs::new(&path_variable(), &places.root);
         let agent = find_agent(&settings, &programs);
@@ -114,6 +117,9 @@ impl PreparedRun {
                     agent: identity(&settings, &agent),
                     asks: !arguments.no_input && !arguments.json && output::can_ask(),
                     spec_argument: context.argument(arguments.spec.as_deref()),
+                    stored_limits: Some(stored.limits()),
+                    progress_file: progress_file(places),
+                    in_git: Git::open(&places.root).is_ok(),
                     ..settings.run_config(&places.spec.name, arguments.only.clone())
                 },
                 arguments,
@@ -149,12 +155,22 @@ impl PreparedRun {
             keeper: std::env::current_exe().map_err(Problem::OwnProgram)?,
             stop,
         };
-        let root = setup.paths.root.clone();
+        if self.settings.agent.origin == Origin::Remembered {
+            output::note(&format!(
+                "continuing with the agent of the last run: {}; --agent chooses another",
+                setup.config.agent
+            ));
+        }
+        RememberedAgent::of(&self.settings).save(&setup.paths);
+        let paths = setup.paths.clone();
         let finished = regreen_runtime::run(setup, &mut view, &mut person);
         let summary = view.finish(now());
         let finished = finished?;
+        if finished.outcome == RunOutcome::AllGreen {
+            RememberedAgent::forget(&paths);
+        }
         if let Some(argv) = self.settings.on_end.value.argv() {
-            on_end::run(argv, &root, &summary);
+            on_end::run(argv, &paths.root, &summary);
         }
         Ok(Exit::of(&finished.outcome))
     }
@@ -166,16 +182,22 @@ fn with_recovery(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> R
     let asked = arguments.recovery_mode || stored.recovery;
     let fixes = arguments.max_fix_tasks.or(stored.fix_tasks.map(Count::get));
     let limits = Limits {
-        fixes_per_task: fixes.unwrap_or(config.limits.fixes_per_task),
         fix_depth: stored.fix_depth.map_or(config.limits.fix_depth, Count::get),
         ..config.limits
     };
+    let limits = fixes.map_or(limits, |fixes| limits.with_fixes_per_task(fixes));
     RunConfig {
         recovery: asked && !arguments.no_recovery_mode,
         keep_going: arguments.keep_going,
         limits,
         ..config
     }
+}
+
+/// Returns where the progress file is, if not in the spec's folder.
+fn progress_file(paths: &SpecPaths) -> Option<String> {
+    let is_beside = paths.progress.parent() == paths.spec.tasks.parent();
+    (!is_beside).then(|| paths.shown(&paths.progress))
 }
 
 /// Checks that the file has a task to run, and the one that the user asks for.

@@ -19,13 +19,20 @@ fn layer(owner: Owner, text: &str) -> Layer {
 fn resolved(flags: &SettingFlags, workspace: &str, user: &str, stored: StoredLimits) -> Settings {
     let workspace = layer(Owner::Workspace, workspace);
     let user = layer(Owner::User, user);
-    Settings::resolve(flags, Some(&workspace), Some(&user), &stored)
+    Settings::resolve(
+        flags,
+        AgentLayer::default(),
+        Some(&workspace),
+        Some(&user),
+        &stored,
+    )
 }
 
 #[test]
 fn the_defaults_are_those_of_the_engine() {
     let settings = Settings::resolve(
         &SettingFlags::default(),
+        AgentLayer::default(),
         None,
         None,
         &StoredLimits::default(),
@@ -155,6 +162,11 @@ fn every_setting_reaches_the_run() {
         max_wait_ms: 0,
         include_optional: true,
         commits: false,
+        commit_all: false,
+        strict: false,
+        stored_limits: None,
+        progress_file: None,
+        in_git: true,
         keep_state: true,
         only,
         gate: Some("make check".to_owned()),

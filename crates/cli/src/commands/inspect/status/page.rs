@@ -1,4 +1,4 @@
-use regreen_model::{Dollars, RunOutcome, Span, visible_line};
+use regreen_model::{Dollars, Mark, OutlineKind, RunOutcome, Span, visible_line};
 use regreen_reporters::{
     LineStyle, Status as StatusWord, StatusLine, Tone, headline, kind_and_place, short_count,
 };
@@ -12,7 +12,7 @@ impl Status {
     pub(super) fn text(&self, style: LineStyle) -> String {
         let mut lines = vec![self.spec_line()];
         lines.push(match &self.run {
-            Some(run) => run_line(run),
+            Some(run) => self.run_line(run),
             None => StatusLine::labelled("RUN", "none yet: `regreen run` starts one"),
         });
         let services = self.run.iter().flat_map(|run| &run.services);
@@ -56,14 +56,52 @@ fn service_line(service: &RunningService) -> StatusLine {
     .detail(format!("log: {}", visible_line(&service.log, TITLE_CHARS)))
 }
 
-fn run_line(run: &RunStatus) -> StatusLine {
-    let agent = visible_line(&run.agent.to_string(), TITLE_CHARS);
-    let (tone, state) = state(run);
-    let message = run.message.as_deref().map(first_line).unwrap_or_default();
-    StatusLine::labelled("RUN", format!("{} · {agent} · {state}", run.id))
-        .toned(tone)
-        .detail(visible_line(message, REASON_CHARS))
-        .detail(used(run))
+impl Status {
+    fn run_line(&self, run: &RunStatus) -> StatusLine {
+        let agent = visible_line(&run.agent.to_string(), TITLE_CHARS);
+        let (tone, state) = self.state(run);
+        let message = run.message.as_deref().map(first_line).unwrap_or_default();
+        let stops = if self.stops_after_task {
+            "stops after this task, on request"
+        } else {
+            ""
+        };
+        StatusLine::labelled("RUN", format!("{} · {agent} · {state}", run.id))
+            .toned(tone)
+            .detail(visible_line(message, REASON_CHARS))
+            .detail(used(run))
+            .detail(stops)
+    }
+
+    /// Returns what the run has come to, by the plan as it is now.
+    fn state(&self, run: &RunStatus) -> (Tone, String) {
+        let is_green = matches!(run.ended, Some(RunOutcome::AllGreen)) && run.at_work.is_none();
+        if !is_green {
+            return state(run);
+        }
+        let open = self.originals.total - self.originals.done;
+        if open > 0 {
+            let tasks = if open == 1 { "task is" } else { "tasks are" };
+            let text = format!("ended; {open} {tasks} open again, `regreen run` does the rest");
+            return (Tone::Warning, text);
+        }
+        let is_original = |task: &&TaskStatus| task.kind == OutlineKind::Task && task.done;
+        let done = self.tasks.iter().filter(is_original);
+        let unverified = done
+            .clone()
+            .filter(|task| task.marks.contains(&Mark::Unverified));
+        match (unverified.count(), done.count()) {
+            (0, _) => (Tone::Good, "all tasks done".to_owned()),
+            (unverified, done) if unverified == done => (
+                Tone::Warning,
+                format!("done, {unverified} of {done} unverified"),
+            ),
+            (unverified, done) => (
+                Tone::Good,
+                format!("all tasks done, {unverified} of {done} unverified"),
+            ),
+        }
+    }
 }
 
 /// Returns what the run has used, and its limits where it has any.
@@ -157,7 +195,9 @@ fn task_line(task: &TaskStatus) -> StatusLine {
 }
 
 fn word(task: &TaskStatus) -> StatusWord {
-    if task.done {
+    if task.superseded {
+        StatusWord::Skip
+    } else if task.done {
         StatusWord::Pass
     } else if task.current.is_some() {
         StatusWord::Run
@@ -175,6 +215,9 @@ fn word(task: &TaskStatus) -> StatusWord {
 fn facts(task: &TaskStatus) -> Vec<String> {
     let mut facts = Vec::new();
     facts.extend(task.current.as_ref().map(current));
+    if task.superseded {
+        facts.push("superseded".to_owned());
+    }
     if !task.done && task.attempts_used > 0 {
         let (used, limit) = (task.attempts_used, task.attempts_limit);
         facts.push(format!("{used}/{limit} attempts used"));
@@ -195,9 +238,11 @@ fn current(current: &Current) -> String {
         "attempt" => format!("attempt {}", current.attempt),
         what => what.to_owned(),
     };
+    let left = current.left_ms.map(Span::left);
+    let left = left.map(|left| format!(", {left} left"));
     let elapsed = current.for_ms.map(Span::whole_seconds);
     let elapsed = elapsed.map(|elapsed| format!(" for {elapsed}"));
-    format!("{what}{}", elapsed.unwrap_or_default())
+    format!("{what}{}", left.or(elapsed).unwrap_or_default())
 }
 
 fn first_line(text: &str) -> &str {

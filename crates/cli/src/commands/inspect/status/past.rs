@@ -1,7 +1,8 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_documents::RowId;
 use regreen_engine::{Phase, State, TaskState};
+use regreen_model::TaskKey;
 use regreen_store::{Attempt, Run};
 
 use crate::history::SpecHistory;
@@ -16,6 +17,8 @@ pub(super) struct Past {
     used: BTreeMap<RowId, u32>,
     /// A task as the last run left it that tried it.
     tasks: BTreeMap<RowId, TaskState>,
+    /// Fixes that were ticked without being run.
+    superseded: BTreeSet<TaskKey>,
 }
 
 impl Past {
@@ -50,12 +53,18 @@ impl Past {
     }
 
     fn add(&mut self, plan: &Plan, state: &State) {
+        self.superseded.extend(state.superseded.iter().cloned());
         let tried = state.tasks.iter().filter(|(_, task)| task.attempts > 0);
         for (key, task) in tried {
             if let Some(row) = plan.row_of(key) {
                 self.tasks.entry(row).or_insert_with(|| task.clone());
             }
         }
+    }
+
+    /// Whether a fix was ticked without being run, and has not run since.
+    pub(super) fn is_superseded(&self, task: &TaskKey) -> bool {
+        self.superseded.contains(task)
     }
 
     pub(super) fn attempts(&self, row: RowId) -> u32 {

@@ -1,0 +1,84 @@
+//! The user's state folder: what regreen remembers for this person, outside of every workspace.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use regreen_workspace::read_text_file;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// More than any record has.
+const MAX_RECORD: u64 = 64 * 1024;
+
+/// One small file in the state folder.
+#[derive(Debug)]
+pub struct StateRecord(PathBuf);
+
+impl StateRecord {
+    /// Returns the record of this kind about something; `None` if the user has no home folder.
+    pub fn new(kind: &str, about: impl Hash) -> Option<Self> {
+        let xdg = std::env::var_os("XDG_STATE_HOME");
+        let folder = state_folder(xdg.as_deref(), std::env::home_dir().as_deref())?;
+        let mut hasher = DefaultHasher::new();
+        about.hash(&mut hasher);
+        let name = format!("{:016x}.json", hasher.finish());
+        Some(Self(folder.join(kind).join(name)))
+    }
+
+    /// Reads it; `None` if there is none, or none that can be read.
+    pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
+        let text = read_text_file(&self.0, MAX_RECORD).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Writes it, readable for the user alone.
+    pub fn write<T: Serialize>(&self, record: &T) -> io::Result<()> {
+        if let Some(folder) = self.0.parent() {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)?;
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = options.open(&self.0)?;
+        file.write_all(serde_json::to_string(record)?.as_bytes())
+    }
+
+    /// Removes it, if there is one.
+    pub fn forget(&self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// In `XDG_STATE_HOME`, else in `.local/state` of the home folder; relative paths don't count.
+fn state_folder(xdg: Option<&OsStr>, home: Option<&Path>) -> Option<PathBuf> {
+    let absolute = |path: &Path| path.is_absolute().then(|| path.to_owned());
+    let folder = xdg
+        .and_then(|folder| absolute(Path::new(folder)))
+        .or_else(|| Some(absolute(home?)?.join(".local/state")))?;
+    Some(folder.join("regreen"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_records_are_in_the_users_state_folder() {
+        let folder = |xdg: Option<&str>, home: Option<&str>| {
+            state_folder(xdg.map(OsStr::new), home.map(Path::new))
+        };
+        let path = |text: &str| Some(PathBuf::from(text));
+        assert_eq!(folder(Some("/s"), Some("/h")), path("/s/regreen"));
+        let at_home = path("/h/.local/state/regreen");
+        assert_eq!(folder(Some("s"), Some("/h")), at_home);
+        assert_eq!(folder(None, Some("/h")), at_home);
+        assert_eq!(folder(None, Some("")), None);
+        assert_eq!(folder(None, None), None);
+    }
+}
