@@ -20,6 +20,10 @@ pub(crate) enum Sweep {
     ///
     /// All of it must be in the log, and regreen must stay below 64 MB of memory.
     Output(OutputArguments),
+    /// Lets agents misbehave in every way for a night, with hang-ups, sleeps and kills.
+    ///
+    /// Everything must be done in the end, once, and what is said about it must be true.
+    Night(NightArguments),
 }
 
 pub(crate) fn run(sweep: &Sweep) -> ExitCode {
@@ -27,6 +31,7 @@ pub(crate) fn run(sweep: &Sweep) -> ExitCode {
         Sweep::Kills(arguments) => kill(arguments),
         Sweep::Journals(arguments) => damage(arguments),
         Sweep::Output(arguments) => flood(arguments),
+        Sweep::Night(arguments) => night(arguments),
     }
 }
 
@@ -120,5 +125,33 @@ fn flood(arguments: &OutputArguments) -> ExitCode {
     tests
         .env("REGREEN_FLOOD_PROGRAM", program)
         .env("REGREEN_FLOOD_MB", arguments.megabytes.to_string());
+    repository::finish(tests)
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct NightArguments {
+    /// How many tasks the plan has.
+    #[arg(long, default_value_t = 60, value_name = "N")]
+    tasks: u64,
+    /// Repeats the night of this number [default: another one each time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    product: Product,
+}
+
+fn night(arguments: &NightArguments) -> ExitCode {
+    let program = match arguments.product.program() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let mut tests = test("night");
+    tests
+        .arg("--ignored")
+        .env("REGREEN_NIGHT_PROGRAM", program)
+        .env("REGREEN_NIGHT_TASKS", arguments.tasks.to_string());
+    if let Some(seed) = arguments.seed {
+        tests.env("REGREEN_NIGHT_SEED", seed.to_string());
+    }
     repository::finish(tests)
 }

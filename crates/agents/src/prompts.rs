@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use regreen_model::{Failure, FailureRecord, PlainLine, TaskFailure};
 use thiserror::Error;
 
-use self::sections::{failed, found, suggestions, surroundings};
+use self::sections::{failed, found, more_details, suggestions, surroundings};
 use crate::prompts::template::Template;
 use crate::quoting::{fenced, untrusted};
 use crate::{ProjectContext, PromptFile, PromptReason, RootContext, TaskBrief, TemplateError};
@@ -205,10 +205,7 @@ impl Prompts {
             ("max_attempts", brief.max_attempts.to_string()),
             ("error", untrusted(error, ERROR_BUDGET)),
             ("attempted_fix", untrusted(attempted_fix, ERROR_BUDGET)),
-            (
-                "details",
-                untrusted(details.trim_start_matches('\n'), DETAILS_BUDGET),
-            ),
+            ("details", more_details(details.trim_start_matches('\n'))),
             ("completed", self.completed(failure.diagnosis.as_deref())),
             ("suggestions", suggestions(failure)),
         ]

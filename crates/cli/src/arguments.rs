@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, ValueEnum};
-use regreen_model::{FailureKind, Timestamp};
+use regreen_model::{FailureKind, TaskId, Timestamp};
 
 use crate::commands::Command;
 use crate::config::{Count, TimeSpan};
@@ -127,6 +127,18 @@ pub struct Journal {
 }
 
 #[derive(Debug, Args)]
+pub struct Bundle {
+    /// Run id, as shown by `regreen why` [default: the newest run]
+    pub run: Option<String>,
+    /// Archive to write; never overwritten [default: regreen-RUN.tar]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Spec name or folder, or a task file [default: the current or only spec]
+    #[arg(long, value_name = "SPEC|FILE")]
+    pub spec: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub struct Replay {
     /// Output of `regreen journal`, or `-` for standard input
     pub file: PathBuf,
@@ -174,6 +186,13 @@ pub struct Explain {
     /// Parse the input as a failure report and print it as JSON
     #[arg(long, conflicts_with = "plan")]
     pub report: bool,
+    /// Print what an agent reports about a failed task as a JSON object: taskId, failed, error,
+    /// attemptedFix, status, rawOutput
+    #[arg(long, requires = "task", conflicts_with_all = ["json", "report", "report_text", "plan"])]
+    pub failure_object: bool,
+    /// Task that the report is about
+    #[arg(long, value_name = "ID", requires = "failure_object", value_parser = task_id)]
+    pub task: Option<TaskId>,
     /// Also show what a run with --recovery-mode would do; on a terminal without FILE, for every
     /// kind of failure
     #[arg(long)]
@@ -234,6 +253,11 @@ impl FromStr for Since {
             format!("invalid time `{text}`; write 24h, 30m, 2026-11-01 or 2026-11-01T08:30Z")
         })
     }
+}
+
+/// Parses a task id.
+pub fn task_id(text: &str) -> Result<TaskId, String> {
+    TaskId::parse(text).ok_or_else(|| "ids look like 1.3, T012, V4 or US-001".to_owned())
 }
 
 fn kind(name: &str) -> Result<FailureKind, String> {

@@ -37,6 +37,26 @@ impl SpecHistory {
         Ok(runs)
     }
 
+    /// Returns the run of this name, else the newest.
+    pub fn run_named(&self, name: Option<&str>, spec: &str) -> Result<Run, Problem> {
+        let mut runs = self.runs()?;
+        let Some(name) = name else {
+            return runs.pop().ok_or_else(|| Problem::NoRun {
+                spec: spec.to_owned(),
+            });
+        };
+        let found = runs.iter().find(|run| run.id.as_str() == name).cloned();
+        found.ok_or_else(|| match runs.as_slice() {
+            [] => Problem::NoRun {
+                spec: spec.to_owned(),
+            },
+            runs => Problem::NoSuchRun {
+                name: name.to_owned(),
+                known: runs.iter().map(|run| run.id.to_string()).collect(),
+            },
+        })
+    }
+
     /// Returns the attempts of these runs, in order.
     pub fn attempts(&self, runs: &[Run]) -> Result<Vec<Attempt>, Problem> {
         let Some(store) = &self.store else {

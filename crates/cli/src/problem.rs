@@ -77,6 +77,12 @@ pub enum Problem {
     NoSuchSignal { name: String },
     #[error("not a failure report: {why}")]
     NoReport { why: String },
+    #[error("cannot write {}", path.display())]
+    Bundle {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
     #[error("cannot ask the run to stop")]
     StopRequest(#[source] std::io::Error),
     #[error("no agent to delegate to")]
@@ -231,6 +237,7 @@ impl Problem {
                 set_up("choose a writable folder outside any project: TMPDIR=FOLDER regreen demo")
             }
             Self::Step(_) | Self::Signals(_) | Self::OwnProgram(_) => (Exit::SetUp, None),
+            Self::Bundle { .. } => bad_input("name another file with --output FILE"),
             Self::StopRequest(_) => set_up("make .regreen writable, or run `regreen stop`"),
             Self::Print(_) => (Exit::BadInput, None),
             Self::BadName { .. } => {

@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use regreen_documents::{EditError, FixRecord, InvalidState, RowId, StateDocument, TaskFile};
+use regreen_documents::{
+    EditError, FixRecord, InvalidState, ProgressFile, RowId, StateDocument, TaskFile,
+};
+use regreen_model::{TaskId, TaskKey};
+use regreen_runtime::SpecPaths;
 use regreen_workspace::{
     EditFileError, ReadError, RealDisk, create_dir_all, create_file, edit_file, move_aside,
     read_text, workspace_root,
@@ -40,6 +44,36 @@ pub fn fixes_in(path: &Path) -> Result<BTreeMap<String, FixRecord>, Problem> {
     Ok(state.map_or_else(BTreeMap::new, |state| state.fix_task_map()))
 }
 
+/// Takes back in the state file and the progress file that tasks are done which are open again in the
+/// task file. Leaves files alone that don't exist or can't be read.
+pub fn reopen_in_files(places: &SpecPaths, tasks: &[TaskKey]) -> Result<(), Problem> {
+    let file = TaskFile::read(read_text(&RealDisk, &places.spec.tasks)?.text);
+    edit_if_there(&places.state, |text| {
+        let (mut state, _) = StateDocument::read(text).ok()?;
+        state.reopen(&file);
+        Some(state.to_text())
+    })?;
+    let open = tasks.iter().filter(|task| file.open_row(task).is_some());
+    let open: Vec<&TaskKey> = open.collect();
+    edit_if_there(&places.progress, |text| {
+        let progress = ProgressFile::read(text);
+        let reopened = open
+            .iter()
+            .fold(progress, |progress, task| progress.reopened(&task.id));
+        Some(reopened.text().to_owned())
+    })
+}
+
+fn edit_if_there(path: &Path, edit: impl Fn(&str) -> Option<String>) -> Result<(), Problem> {
+    let edited = edit_file(&RealDisk, path, |text| {
+        Ok::<_, EditError>(edit(text).filter(|after| after != text))
+    });
+    match edited {
+        Ok(_) | Err(EditFileError::Read(_)) => Ok(()),
+        Err(error) => Err(Problem::from_edit(error, path)),
+    }
+}
+
 /// Resets the fix budgets of these tasks. Writes nothing if none was used; leaves an unreadable
 /// file to the next run.
 pub fn reset_fix_budgets(path: &Path, file: &TaskFile, tasks: &[RowId]) -> Result<(), Problem> {
@@ -65,6 +99,33 @@ pub fn reset_fix_budgets(path: &Path, file: &TaskFile, tasks: &[RowId]) -> Resul
             Ok(())
         }
         Err(error) => Err(Problem::from_edit(error, path)),
+    }
+}
+
+/// Records a fix in the state file beside a task file that has it by now, if there is one.
+pub fn record_fix_beside(
+    tasks: &Path,
+    parent: &TaskId,
+    fix: &TaskId,
+    error: &str,
+) -> Result<(), Problem> {
+    let Some(StateFile { path, state: Ok(_) }) = beside(tasks)? else {
+        return Ok(());
+    };
+    let file = TaskFile::read(read_text(&RealDisk, tasks)?.text);
+    let total = u32::try_from(file.runnable(false)).unwrap_or(u32::MAX);
+    let edited = edit_file(&RealDisk, &path, |text| {
+        let read = StateDocument::read(text).ok();
+        let after = read.map(|(mut state, _)| {
+            state.record_fix(parent, fix, error);
+            state.set_total_tasks(total);
+            state.to_text()
+        });
+        Ok::<_, EditError>(after.filter(|after| after != text))
+    });
+    match edited {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Problem::from_edit(error, &path)),
     }
 }
 

@@ -38,6 +38,7 @@ final_check            fail          default
 final_check_time       30m           default
 include_optional       false         default
 commit                 auto          default
+strict                 false         default
 keep_state             false         default
 prompts                built-in      default
 on_end                 none          default
@@ -100,6 +101,7 @@ final_check            fail               default
 final_check_time       30m                default
 include_optional       false              default
 commit                 auto               default
+strict                 false              default
 keep_state             true               --keep-state
 prompts                built-in           default
 on_end                 ["touch","ran"]    ~/.config/regreen/config.toml:3
@@ -260,6 +262,12 @@ fn scripts_get_the_same_as_json() {
       "file": null,
       "line": null
     },
+    "strict": {
+      "value": false,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
     "keep_state": {
       "value": false,
       "origin": "default",
@@ -326,6 +334,7 @@ final_check            fail          default
 final_check_time       30m           default
 include_optional       false         default
 commit                 auto          default
+strict                 false         default
 keep_state             true          [FOLDER]/xdg/regreen/config.toml:1
 prompts                built-in      default
 on_end                 none          default
@@ -441,7 +450,7 @@ fn mistakes_are_shown_where_they_stand() {
    ·          ────┬───
    ·              ╰── unknown commit mode `always`
    ╰────
-  help: use "auto" or "never"
+  help: use "auto", "all" or "never"
 
 "#]]);
 }
@@ -516,6 +525,7 @@ final_check            fail                            default
 final_check_time       30m                             default
 include_optional       false                           default
 commit                 auto                            default
+strict                 false                           default
 keep_state             false                           default
 prompts                built-in                        default
 on_end                 ["tell","***anthropic-key***"]  ~/.config/regreen/config.toml:2

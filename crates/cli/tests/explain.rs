@@ -155,3 +155,63 @@ fn lines_that_a_green_run_prints_too_are_not_the_cause() {
     test.regreen(&["explain", "red.log", "--baseline", "no.log"])
         .exits(2);
 }
+
+/// An agent's answer with a report about one of two tasks.
+const ANSWER: &str = "\
+I could not do it.
+
+Task 1.3: Add failure parser FAILED
+- Error: File not found: src/parser.ts
+- Attempted fix: Checked alternate paths
+";
+
+#[test]
+fn what_an_agent_reports_is_an_object_with_public_keys() {
+    let workspace = Workspace::new().file("answer.txt", ANSWER);
+    let object = |id: &str| {
+        let flags = ["--source", "agent", "--task", id, "--failure-object"];
+        workspace.regreen(&[&["explain", "answer.txt"], &flags[..]].concat())
+    };
+    object("1.3").exits(0).prints(str![[r#"
+{
+  "taskId": "1.3",
+  "failed": true,
+  "error": "File not found: src/parser.ts",
+  "attemptedFix": "Checked alternate paths",
+  "status": "Unknown status",
+  "rawOutput": "I could not do it.\n\nTask 1.3: Add failure parser FAILED\n- Error: File not found: src/parser.ts\n- Attempted fix: Checked alternate paths\n"
+}
+
+"#]]);
+    let other = object("1.4").exits(0);
+    let json: serde_json::Value = serde_json::from_str(&other.stdout).unwrap();
+    assert_eq!(json["attemptedFix"], "No fix attempted");
+    let error = json["error"].as_str().unwrap_or_default();
+    assert!(error.starts_with("Task did not complete"), "{error}");
+    workspace.regreen(&["explain", "--failure-object"]).exits(2);
+}
+
+#[test]
+fn the_metadata_of_a_report_counts_also_without_the_lines_for_people() {
+    let report = "<task_metadata>\n  <session_id>child-1</session_id>\n  <status>failed</status>\n  \
+                  <failure_category>timeout</failure_category>\n  <retryable>true</retryable>\n</task_metadata>\n";
+    let parsed = |text: &str| {
+        let workspace = Workspace::new().file("report.txt", text);
+        let told = workspace.regreen(&["explain", "report.txt", "--report"]);
+        told.exits(0)
+            .mentions("\"category\": \"timeout\"")
+            .mentions("\"suggested_retry\": true");
+    };
+    parsed(report);
+    let other = format!("Child agent failed: x\n\nCategory: partial\nRetryable: No\n\n{report}");
+    parsed(&other);
+}
+
+#[test]
+fn a_log_that_is_not_there_is_a_wrong_path_and_nothing_else() {
+    Workspace::new()
+        .regreen(&["explain", "nosuch.log"])
+        .exits(2)
+        .mentions("check the path")
+        .omits("regreen init");
+}

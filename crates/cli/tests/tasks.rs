@@ -260,7 +260,7 @@ note: .ralph-state.json was not JSON: EOF while parsing a value at line 1 column
   "basePath": "./",
   "phase": "execution",
   "taskIndex": 2,
-  "totalTasks": 3,
+  "totalTasks": 4,
   "taskIteration": 1,
   "maxTaskIterations": 5,
   "globalIteration": 1,
@@ -269,9 +269,9 @@ note: .ralph-state.json was not JSON: EOF while parsing a value at line 1 column
   "maxFixTasksPerOriginal": 3,
   "fixTaskMap": {
     "1.1": {
-      "attempts": 1,
-      "fixTaskIds": ["1.1.1"],
-      "lastError": "boom"
+      "attempts": 2,
+      "fixTaskIds": ["1.1.1", "1.1.2"],
+      "lastError": "x"
     }
   },
   "taskResults": {
@@ -289,4 +289,23 @@ note: .ralph-state.json was not JSON: EOF while parsing a value at line 1 column
 
 "#]]
     );
+}
+
+#[test]
+fn a_fix_that_is_inserted_in_a_spec_is_in_its_state_as_well() {
+    let workspace = Workspace::with_tasks("- [ ] 1.1 One\n- [ ] 1.2 Two\n").file(
+        regreen_test_support::STATE,
+        "{\"taskIndex\": 0, \"totalTasks\": 2, \"mine\": 1}",
+    );
+    let flags = ["--error", "it broke", "--write"];
+    let tasks = regreen_test_support::TASKS;
+    workspace
+        .regreen(&[&["tasks", "insert-fix", tasks, "1.1"], &flags[..]].concat())
+        .exits(0);
+    let state = workspace.text(regreen_test_support::STATE);
+    let state: serde_json::Value = serde_json::from_str(&state).unwrap();
+    assert_eq!(state["totalTasks"], 3);
+    assert_eq!(state["mine"], 1);
+    assert_eq!(state["fixTaskMap"]["1.1"]["fixTaskIds"][0], "1.1.1");
+    assert_eq!(state["fixTaskMap"]["1.1"]["lastError"], "it broke");
 }

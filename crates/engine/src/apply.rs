@@ -644,7 +644,10 @@ impl TaskState {
             .failure
             .as_ref()
             .filter(|_| self.failed_attempt.is_some());
-        let (Some(last), Some(found)) = (last.and_then(FailureRecord::confident_diagnosis), failure.confident_diagnosis()) else {
+        let (Some(last), Some(found)) = (
+            last.and_then(FailureRecord::confident_diagnosis),
+            failure.confident_diagnosis(),
+        ) else {
             return false;
         };
         found.kind.is_of_environment()

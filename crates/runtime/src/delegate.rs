@@ -78,6 +78,8 @@ pub struct DelegationResult {
     pub completion: Option<Completion>,
     /// If it failed.
     pub failure: Option<ChildFailure>,
+    /// If it failed, the answers of the parts that were finished.
+    pub finished_parts: String,
     /// Every attempt, including those of its parts.
     pub attempts: Vec<Delegation>,
 }

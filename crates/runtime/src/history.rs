@@ -1,5 +1,6 @@
 //! Rows about attempts and failures: written from events, read for later runs.
 
+use regreen_diagnosis::reported_blocker;
 use regreen_model::{Event, Failure, FailureRecord, TaskId, TaskKey, Timestamp, Verdict};
 use regreen_store::{Attempt, AttemptKey, FailureRow, HistoryRow, RunId, Store, StoreError};
 
@@ -102,7 +103,7 @@ impl HistoryWriter<'_> {
                 .map_or(UNDIAGNOSED, |found| found.kind.name())
                 .to_owned(),
             message: failure.error.clone(),
-            blocked_on: found.and_then(|found| found.blocked_on.clone()),
+            blocked_on: found.and_then(reported_blocker),
             fingerprint: name(|found| &found.fingerprint),
             report: serde_json::to_string(failure).unwrap_or_default(),
         }

@@ -200,6 +200,7 @@ impl Performer {
                         None => result,
                     };
                     let verdict = self.with_services_that_are_down(verdict);
+                    let diagnosis = perform::without_own_modules(self, task, diagnosis)?;
                     Ok(Input::Verified {
                         seq,
                         verdict,

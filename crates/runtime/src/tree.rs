@@ -224,7 +224,7 @@ impl Tree {
 
 impl Tree {
     /// Commits what is left of the spec's own files.
-    pub(crate) fn close_commit(&self, job: &ClosingJob) -> (CommitResult, Vec<String>) {
+    pub(crate) fn close_commit(&mut self, job: &ClosingJob) -> (CommitResult, Vec<String>) {
         match self {
             Self::Git(tree) => tree.close_commit(job),
             Self::Plain(_) => (CommitResult::Nothing, Vec::new()),

@@ -44,6 +44,14 @@ pub(super) fn listed(heading: &str, items: &[String]) -> String {
     quoted(heading, &lines.collect::<String>(), ERROR_BUDGET)
 }
 
+/// Quotes more about a failure; empty if nothing more is known.
+pub(super) fn more_details(text: &str) -> String {
+    if text.trim().is_empty() {
+        return String::new();
+    }
+    quoted("More details:", text, DETAILS_BUDGET)
+}
+
 /// Formats a heading with a quotation.
 fn quoted(heading: &str, text: &str, budget: usize) -> String {
     format!("{heading}\n\n{}\n\n", untrusted(text, budget))

@@ -16,7 +16,7 @@ use crate::output;
 use crate::plan::{Plan, SelectedTask};
 use crate::problem::Problem;
 use crate::spec_context::SpecContext;
-use crate::state_file::reset_fix_budgets;
+use crate::state_file::{reopen_in_files, reset_fix_budgets};
 
 /// Sets the task's box accordingly, and records the choice for later runs.
 pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
@@ -36,6 +36,7 @@ pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
         ChoiceKind::Retry => {
             untick_tasks(places, &plan, &selected, &tasks)?;
             reset_fix_budgets(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
+            reopen_in_files(places, &tasks_to_reopen(&plan, &selected, &tasks))?;
         }
     }
     record_choice(&mut store, places, &tasks, what)?;

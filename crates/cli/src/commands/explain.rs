@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use regreen_diagnosis::{
-    Baseline, Explanation, OwnRules, Report, Scanner, evidence_of, signal_number,
+    Baseline, Explanation, OwnRules, Report, Scanner, evidence_of, parse_failure, signal_number,
 };
 use regreen_engine::recovery::{FailureClass, RecoveryRule, TABLE, table_text};
 use regreen_model::{Ending, Failure, Output, RetryMode, Source, visible_line};
@@ -36,6 +36,11 @@ pub fn run(arguments: Explain) -> Result<Exit, Problem> {
     let text = if arguments.report {
         let input = open(&file).map_err(|error| unreadable(&file, error))?;
         report(input, &file, &masks)?
+    } else if let Some(task) = arguments.task.as_ref() {
+        let input = open(&file).map_err(|error| unreadable(&file, error))?;
+        let failure = parse_failure(&whole(input, &file)?, task);
+        let failure = serde_json::to_value(failure).unwrap_or_default();
+        format!("{:#}\n", masked(failure, &masks))
     } else {
         explained(&file, arguments, ending, &masks)?
     };
@@ -297,16 +302,21 @@ fn whole_table(as_json: bool) -> String {
 }
 
 /// Converts the text of a report to JSON.
-fn report(mut input: impl Read, path: &Path, masks: &Masks) -> Result<String, Problem> {
-    let mut bytes = Vec::new();
-    let read = input.by_ref().take(MAX_FILE).read_to_end(&mut bytes);
-    read.map_err(|error| unreadable(path, error))?;
-    let text = String::from_utf8_lossy(&bytes);
+fn report(input: impl Read, path: &Path, masks: &Masks) -> Result<String, Problem> {
+    let text = whole(input, path)?;
     let report = Report::parse(&text).map_err(|error| Problem::NoReport {
         why: error.to_string(),
     })?;
     let failure = serde_json::to_value(report.into_failure()).unwrap_or_default();
     Ok(format!("{:#}\n", masked(failure, masks)))
+}
+
+/// Reads all of the input, up to what a file may have.
+fn whole(mut input: impl Read, path: &Path) -> Result<String, Problem> {
+    let mut bytes = Vec::new();
+    let read = input.by_ref().take(MAX_FILE).read_to_end(&mut bytes);
+    read.map_err(|error| unreadable(path, error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn unreadable(path: &Path, source: io::Error) -> Problem {

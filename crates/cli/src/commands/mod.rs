@@ -2,6 +2,7 @@
 
 mod accept_plan;
 mod agents;
+mod bundle;
 mod choices;
 mod config;
 mod delegate;
@@ -34,7 +35,7 @@ use self::rules::Rules;
 use self::tasks::Tasks;
 use self::use_spec::Use;
 use crate::arguments::{
-    AcceptPlan, Explain, Failures, Journal, Lint, Log, OneAttempt, OneTask, Replay, Status,
+    AcceptPlan, Bundle, Explain, Failures, Journal, Lint, Log, OneAttempt, OneTask, Replay, Status,
     StopRun, Why,
 };
 use crate::config::AgentFlags;
@@ -65,6 +66,8 @@ pub enum Command {
     Diff(OneAttempt),
     /// Print the journal of a run, one JSON step per line, for `regreen replay`
     Journal(Journal),
+    /// Write a run to an archive for a bug report, with secrets masked
+    Bundle(Bundle),
     /// Replay a journal as the run was displayed
     Replay(Replay),
     /// Revert the changes of a task in the working tree and reopen it; commits stay
@@ -137,6 +140,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Log(arguments) => inspect::log(&arguments),
         Command::Diff(arguments) => inspect::diff(&arguments),
         Command::Journal(arguments) => inspect::journal(&arguments),
+        Command::Bundle(arguments) => bundle::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Undo(arguments) => undo::run(&arguments),
         Command::Skip(arguments) => choices::run(&arguments, ChoiceKind::Skip),

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::history::TaskHistory;
 use crate::output;
 use crate::problem::Problem;
-use crate::state_file::reset_fix_budgets;
+use crate::state_file::{reopen_in_files, reset_fix_budgets};
 
 pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
     // Without changes to revert, nothing is created either.
@@ -48,6 +48,7 @@ fn reset_attempts(history: &TaskHistory, tried: &[TaskKey]) -> Result<(), Proble
     let (places, plan) = (&history.context.places, &history.plan);
     let tasks = tasks_to_reopen(plan, &history.selected, tried);
     reset_fix_budgets(&places.state, &plan.file, &plan.with_fixes(&tasks))?;
+    reopen_in_files(places, &tasks)?;
     record_choice(
         &mut open_store(&places.root)?,
         places,

@@ -149,6 +149,18 @@ impl<'t> ConfigLine<'t> {
         self.checked(self.text()?.parse())
     }
 
+    /// Returns a time, parsed. A bare number lacks its unit.
+    pub fn parsed_with_unit<T: FromStr<Err = BadValue>>(&self) -> Result<T, ConfigFault> {
+        match self.value.get_ref() {
+            DeValue::Integer(number) => {
+                let n = digits(number);
+                let hint = format!("write \"{n}m\" for minutes, or \"{n}s\" for seconds");
+                Err(self.wrong_type("a time with its unit", &hint, self.value.get_ref()))
+            }
+            _ => self.parsed(),
+        }
+    }
+
     pub fn text(&self) -> Result<&str, ConfigFault> {
         match self.value.get_ref() {
             DeValue::String(text) => Ok(text),

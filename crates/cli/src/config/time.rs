@@ -135,7 +135,7 @@ impl fmt::Display for TimeSpan {
 
 impl SettingValue for TimeSpan {
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
-        line.parsed()
+        line.parsed_with_unit()
     }
 
     fn schema(_: Owner) -> Value {
@@ -180,7 +180,7 @@ impl fmt::Display for TimeLimit {
 
 impl SettingValue for TimeLimit {
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
-        line.parsed()
+        line.parsed_with_unit()
     }
 
     fn schema(owner: Owner) -> Value {

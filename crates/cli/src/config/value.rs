@@ -110,7 +110,7 @@ impl<T: SettingValue + FromStr<Err = BadValue>> SettingValue for OptionalLimit<T
         if T::IS_NUMBER {
             line.checked(line.number_or_off()?.parse())
         } else {
-            line.parsed()
+            line.parsed_with_unit()
         }
     }
 

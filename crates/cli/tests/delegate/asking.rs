@@ -97,6 +97,7 @@ fn scripts_get_one_object() {
     "recovered": []
   },
   "failure": null,
+  "finished_parts": null,
   "attempts": [
     {
       "number": 1,
@@ -148,6 +149,7 @@ fn scripts_get_one_object() {
     "tool_usage": {},
     "last_successful_tool": null
   },
+  "finished_parts": null,
   "attempts": [
     {
       "number": 1,

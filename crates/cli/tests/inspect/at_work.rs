@@ -76,7 +76,7 @@ working on it
     let json = workspace.regreen(&["status", "--json"]);
     for part in [
         "\"at_work\": {\n      \"process\": [PID],\n      \"spec\": \"demo\"\n    }",
-        "\"current\": {\n        \"what\": \"attempt\",\n        \"attempt\": 1,\n        \"since\": \"[MOMENT]\"\n      }",
+        "\"current\": {\n        \"what\": \"attempt\",\n        \"attempt\": 1,\n        \"since\": \"[MOMENT]\",\n        \"until\": null\n      }",
     ] {
         assert!(json.stdout.contains(part), "{}", json.stdout);
     }

@@ -90,3 +90,46 @@ fn an_invalid_journal_is_named_by_file_and_line() {
     let known = "known runs: [RUN]";
     assert!(output.stderr.contains(known), "{}", output.stderr);
 }
+
+#[test]
+fn a_bundle_has_the_run_and_the_spec_and_no_secret() {
+    let workspace = Workspace::in_git("- [ ] 1.1 Make it\n")
+        .file("source.py", "code = 'not for you'\n")
+        .agent("*) echo key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG; echo x >made; echo TASK_COMPLETE ;;")
+        .has_run(&[], 0);
+    let run = workspace.runs()[0].clone();
+    fs::write(workspace.path("secret"), "outside the run\n").unwrap();
+    let link = workspace.path(&format!(".regreen/runs/{run}/link"));
+    std::os::unix::fs::symlink(workspace.path("secret"), link).unwrap();
+    workspace
+        .regreen(&["bundle"])
+        .exits(0)
+        .mentions("look through it before you share it");
+    let archive = workspace.path(&format!("regreen-{run}.tar"));
+    let tar = |arguments: &[&str]| {
+        let output = std::process::Command::new("tar")
+            .args(arguments)
+            .arg(&archive)
+            .output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    let names = tar(&["-tf"]);
+    for name in [
+        "README.txt",
+        "journal.jsonl",
+        "spec/tasks.md",
+        "run/1.1/1.log",
+    ] {
+        assert!(names.contains(&format!("regreen/{name}\n")), "{names}");
+    }
+    let all = tar(&["-xOf"]);
+    assert!(all.contains("TASK_COMPLETE"), "{all}");
+    for secret in ["sk-ant-api03-abc", "not for you", "outside the run"] {
+        assert!(!all.contains(secret), "{secret}");
+    }
+    // It is never overwritten.
+    workspace
+        .regreen(&["bundle"])
+        .exits(2)
+        .mentions("name another file with --output FILE");
+}

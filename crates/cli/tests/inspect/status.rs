@@ -116,7 +116,7 @@ reopened 1.2 and reset its attempts; run `regreen run` to try again
     let workspace = workspace.file("good", "").has_run(&[], 0);
     workspace.regreen(&["status"]).shows(str![[r#"
     SPEC  demo · 5 of 5 tasks done · 1 of 1 fixes done · specs/demo/tasks.md
-     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done, 1 of 4 unverified
           1 of 100 attempts
 
     PASS  1.1 Was done
@@ -185,6 +185,7 @@ fn for_scripts_there_is_json() {
       "below": null,
       "done": false,
       "optional": false,
+      "superseded": false,
       "skipped": false,
       "parked": false,
       "question": null,
@@ -207,6 +208,7 @@ fn for_scripts_there_is_json() {
       "below": "1.1",
       "done": true,
       "optional": false,
+      "superseded": false,
       "skipped": false,
       "parked": false,
       "question": null,
@@ -231,6 +233,7 @@ fn for_scripts_there_is_json() {
       "below": null,
       "done": false,
       "optional": false,
+      "superseded": false,
       "skipped": false,
       "parked": false,
       "question": null,
@@ -244,7 +247,8 @@ fn for_scripts_there_is_json() {
       "current": null,
       "failure": null
     }
-  ]
+  ],
+  "stops_after_task": false
 }
 --- exit code 0
 
@@ -263,7 +267,7 @@ fn a_list_without_ids_keeps_its_history_when_rows_move() {
     .unwrap();
     workspace.regreen(&["status"]).shows(str![[r#"
     SPEC  demo · 2 of 3 tasks done · specs/demo/tasks.md
-     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · ended; 1 task is open again, `regreen run` does the rest
           3 of 100 attempts
 
     TODO  1 New
@@ -303,7 +307,7 @@ fn any_single_task_file_has_a_status() {
         .regreen(&["status", "docs/todo.md"])
         .shows(str![[r#"
     SPEC  todo · 2 of 2 tasks done · docs/todo.md
-     RUN  [RUN] · command:echo TASK_COMPLETE · all tasks done
+     RUN  [RUN] · command:echo TASK_COMPLETE · done, 2 of 2 unverified
           4 of 100 attempts
 
     PASS  1 Buy milk                                              2 attempts · unverified · nothing changed

@@ -115,7 +115,7 @@ no run is active here
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
     SPEC  demo · 1 of 1 tasks done · specs/demo/tasks.md
-     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · done, 1 of 1 unverified
           2 of 100 attempts
 
     PASS  1.1 First                                               2 attempts · unverified · nothing changed

@@ -233,7 +233,7 @@ fn an_invalid_budget_is_refused_with_a_hint() {
         ("max_cost = -2.5", "`-2.5` is too small"),
         ("max_tokens = 0", "`0` is too small"),
         ("max_tokens = '7'", "a number, or \"off\" for no limit"),
-        ("max_time = 5", "expected a string, found an integer"),
+        ("max_time = 5", "write \"5m\" for minutes"),
     ] {
         let workspace = Workspace::with_tasks(TWO).file("regreen.toml", line);
         let (code, printed) = run(&workspace, &[]);

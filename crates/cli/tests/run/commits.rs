@@ -69,13 +69,16 @@ A	b
 A	specs/demo/.progress.md
 M	specs/demo/tasks.md
 A	whole
+* chore(demo): record progress
+
+M	specs/demo/.progress.md
 
 "#]],
     );
-    // The line with the last hash goes into the next commit; the state into none.
+    // The line with the last hash goes into the closing commit; the state into none.
     let status = workspace.git(&["status", "--porcelain"]);
-    assert_eq!(status, format!(" M {PROGRESS}\n?? {STATE}\n"));
-    let committed = workspace.git(&["show", &format!("HEAD:{PROGRESS}")]);
+    assert_eq!(status, format!("?? {STATE}\n"));
+    let committed = workspace.git(&["show", &format!("HEAD~1:{PROGRESS}")]);
     assert!(
         committed.contains("1.1 First - ") && !committed.contains("1.2"),
         "{committed}"
@@ -117,11 +120,14 @@ A	b
 A	specs/demo/.progress.md
 M	specs/demo/tasks.md
 A	whole
+* chore(demo): record progress
+
+M	specs/demo/.progress.md
 
 "#]],
     );
     let status = workspace.git(&["status", "--porcelain"]);
-    assert_eq!(status, format!(" M mine\n M {PROGRESS}\n?? a\n"));
+    assert_eq!(status, " M mine\n?? a\n");
 }
 
 #[test]
@@ -130,7 +136,7 @@ fn staged_changes_stay_staged() {
     workspace.git(&["add", "mine"]);
     assert_eq!(workspace.run(&[]).code, Some(0));
     let status = workspace.git(&["status", "--porcelain"]);
-    assert_eq!(status, format!("A  mine\n M {PROGRESS}\n"));
+    assert_eq!(status, "A  mine\n");
 }
 
 #[test]
@@ -173,6 +179,9 @@ A	b
 A	c
 A	specs/demo/.progress.md
 M	specs/demo/tasks.md
+* chore(demo): record progress
+
+M	specs/demo/.progress.md
 
 "#]],
     );
@@ -224,6 +233,9 @@ M	specs/demo/tasks.md
 A	b
 A	specs/demo/.progress.md
 M	specs/demo/tasks.md
+* chore(demo): record progress
+
+M	specs/demo/.progress.md
 
 "#]],
     );
@@ -326,6 +338,9 @@ A	specs/demo/tasks.md
 A	1.3
 A	specs/demo/.progress.md
 M	specs/demo/tasks.md
+* chore(demo): record progress
+
+M	specs/demo/.progress.md
 
 "#]],
     );
@@ -340,7 +355,7 @@ fn a_second_run_knows_what_the_first_one_made() {
     assert_eq!(workspace.run(&["--max-task-iterations=1"]).code, Some(1));
     let workspace = workspace.agent("1.2:*) echo late >>both; echo b >b; echo TASK_COMPLETE ;;");
     workspace.run(&[]).shows(str![[r#"
-1.2 attempt 1 of 1; verify green; done, committed
+1.2 attempt 1 of 5; verify green; done, committed
 ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
 
@@ -362,6 +377,9 @@ A	both
 A	early
 A	specs/demo/.progress.md
 M	specs/demo/tasks.md
+* chore(demo): record progress
+
+M	specs/demo/.progress.md
 
 "#]],
     );
@@ -388,6 +406,9 @@ M	specs/demo/tasks.md
 
 A	specs/demo/.progress.md
 M	specs/demo/tasks.md
+* chore(demo): record progress
+
+M	specs/demo/.progress.md
 
 "#]],
     );
@@ -417,6 +438,9 @@ A	b
 A	specs/demo/.progress.md
 M	specs/demo/tasks.md
 A	whole
+* chore(demo): record progress
+
+M	specs/demo/.progress.md
 
 "#]],
     );
@@ -443,6 +467,9 @@ A	b
 A	specs/demo/.progress.md
 M	specs/demo/tasks.md
 A	whole
+* chore(demo): record progress
+
+M	specs/demo/.progress.md
 
 "#]],
     );
@@ -583,7 +610,10 @@ fn a_lock_that_is_younger_than_our_own_killed_commit_is_ours() {
     let output = workspace.run_as_text(&[]);
     assert_eq!(output.code, Some(0), "{}", output.stdout);
     let subjects = workspace.git(&["log", "--format=%s"]);
-    assert_eq!(subjects, "feat: second\nfeat: first\nbefore\n");
+    assert_eq!(
+        subjects,
+        "chore(demo): record progress\nfeat: second\nfeat: first\nbefore\n"
+    );
 }
 
 /// The agent of 1.2 puts another repository, or none, in the place of the one with the commit of 1.1.

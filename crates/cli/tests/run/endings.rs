@@ -241,6 +241,8 @@ fn a_run_resumes_with_another_agent_only_if_asked_to() {
     let run = workspace.start(&[], "at-work");
     run.signal("KILL");
     run.wait();
+    // It is not remembered on another machine, or once someone has cleaned up.
+    fs::remove_dir_all(workspace.note_path("state")).unwrap();
     let refused = workspace.regreen(&["run"]);
     assert_eq!(refused.code, Some(2));
     let said: Vec<&str> = refused.stderr.split_whitespace().collect();

@@ -124,6 +124,10 @@ M	specs/demo/tasks.md
 
 A	specs/demo/.progress.md
 M	specs/demo/tasks.md
+* chore(demo): record progress
+
+M	specs/demo/.progress.md
+M	specs/demo/tasks.md
 
 "#]]
     );

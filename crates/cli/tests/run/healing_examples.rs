@@ -651,8 +651,8 @@ fn the_limit_of_the_run_ends_healing_too() {
     output.and_spec(&workspace).shows(str![[r#"
 1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1
 1.3.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1.1
-1.3.1.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom; inserted 1.3.1.1.1
-ended: limit, 2 of 4 done, 0 of 3 fixes, 3 of 3 attempts
+1.3.1.1 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): boom
+ended: limit, 2 of 4 done, 0 of 2 fixes, 3 of 3 attempts
 ERROR: Maximum global iterations (3) reached. Review .progress.md for failure patterns.
 --- exit code 1
 --- changes in specs/demo/tasks.md
@@ -660,14 +660,11 @@ ERROR: Maximum global iterations (3) reached. Review .progress.md for failure pa
 +
 + - [ ] 1.3.1.1 [FIX 1.3.1] Fix: boom
 +
-+ - [ ] 1.3.1.1.1 [FIX 1.3.1.1] Fix: boom
-+
 --- specs/demo/.progress.md
 ## Fix Task History
 - Task 1.3: 1 fix attempted (1.3.1) - Final: FAIL (max limit)
 - Task 1.3.1: 1 fix attempted (1.3.1.1) - Final: FAIL (max limit)
-- Task 1.3.1.1: 1 fix attempted (1.3.1.1.1) - Final: FAIL (max limit)
---- state {"taskIndex":2,"totalTasks":7,"taskIteration":1,"globalIteration":3,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"boom"},"1.3.1":{"attempts":1,"fixTaskIds":["1.3.1.1"],"lastError":"boom"},"1.3.1.1":{"attempts":1,"fixTaskIds":["1.3.1.1.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"failed","1.4":"pending","1.3.1":"failed","1.3.1.1":"failed","1.3.1.1.1":"pending"}}
+--- state {"taskIndex":2,"totalTasks":6,"taskIteration":1,"globalIteration":3,"recoveryMode":true,"fixTaskMap":{"1.3":{"attempts":1,"fixTaskIds":["1.3.1"],"lastError":"boom"},"1.3.1":{"attempts":1,"fixTaskIds":["1.3.1.1"],"lastError":"boom"}},"taskResults":{"1.1":"success","1.2":"success","1.3":"failed","1.4":"pending","1.3.1":"failed","1.3.1.1":"failed"}}
 
 "#]]);
 }

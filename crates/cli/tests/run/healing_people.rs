@@ -213,7 +213,7 @@ fn an_open_fix_waits_for_its_original_in_a_new_run_after_a_limit() {
     output.and_spec(&workspace).shows(str![[r#"
 1.2 attempt 1 of 5; verify green; superseded 1.2.1, 1.2.1.1, 1.2.1.1.1; done
 1.3 attempt 1 of 5; verify green; done
-ended: all_green, 3 of 3 done, 3 of 3 fixes, 2 of 100 attempts
+ended: all_green, 3 of 3 done, 0 of 3 fixes, 2 of 100 attempts
 --- exit code 0
 --- changes in specs/demo/tasks.md
 x - [x] 1.2 Parse

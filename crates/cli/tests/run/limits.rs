@@ -146,8 +146,8 @@ x - [x] 1.2 Add a folder
     let workspace =
         workspace.agent("*) echo 'Parse Failure' >>implement.md; echo TASK_COMPLETE ;;");
     workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
-1.3 attempt 1 of 2; verify green; done
-1.4 attempt 1 of 2; verify unverified; done, unverified
+1.3 attempt 1 of 5; verify green; done
+1.4 attempt 1 of 5; verify unverified; done, unverified
 ended: all_green, 4 of 4 done, 2 of 100 attempts
 --- exit code 0
 --- changes in specs/demo/tasks.md

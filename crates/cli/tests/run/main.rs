@@ -29,5 +29,6 @@ mod services;
 mod signals;
 mod tampering;
 mod trouble;
+mod unattended;
 mod verifying;
 mod work_that_passed;

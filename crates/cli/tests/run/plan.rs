@@ -372,7 +372,7 @@ fn while_nothing_runs_the_file_is_peoples() {
         .replace("test -f third", "true");
     let workspace = workspace.file(TASKS, edited);
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
-1.3 attempt 1 of 1; verify green; done
+1.3 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
 --- changes in specs/demo/tasks.md

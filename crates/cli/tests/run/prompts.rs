@@ -77,11 +77,6 @@ What was tried to fix it:
 cleaned up
 ```
 
-More details:
-
-```text
-```
-
 First look at the current state of the files: some of the work may already be done. Find the cause, then try a different approach from the one that failed.
 
 "#]]
@@ -241,11 +236,6 @@ What was tried to fix it:
 
 ```text
 No fix attempted
-```
-
-More details:
-
-```text
 ```
 
 First look at the current state of the files: some of the work may already be done. Find the cause, then try a different approach from the one that failed.

@@ -167,7 +167,7 @@ note: [FOLDER]/specs/demo/.ralph-state.json: maxTaskIterations: expected a numbe
 note: [FOLDER]/specs/demo/.ralph-state.json: taskResults: expected an object, found a list; using {}
 --- exit code 1
 --- specs/demo/.ralph-state.json
-{"taskIndex":1,"maxTaskIterations":1,"taskResults":{"1.1":{"status":"success"},"1.2":{"status":"failed"}},"phase":"execution","totalTasks":2,"taskIteration":1,"globalIteration":1,"maxGlobalIterations":100}
+{"taskIndex":1,"maxTaskIterations":5,"taskResults":{"1.1":{"status":"success"},"1.2":{"status":"failed"}},"phase":"execution","totalTasks":2,"taskIteration":1,"globalIteration":1,"maxGlobalIterations":100}
 
 "#]]);
 }
@@ -301,7 +301,7 @@ fn a_damaged_journal_is_set_aside_by_the_command_that_the_message_names() {
         .status();
     assert!(status.unwrap().success(), "{command}");
     workspace.run(&[]).and_spec(&workspace).shows(str![[r#"
-1.2 attempt 1 of 1; verify green; done
+1.2 attempt 1 of 5; verify green; done
 ended: all_green, 2 of 2 done, 1 of 100 attempts
 --- exit code 0
 --- changes in specs/demo/tasks.md

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use regreen_model::{Failure, FailureCategory, FailureKind};
+use regreen_model::{Failure, FailureCategory};
 use serde::{Deserialize, Serialize};
 
 use crate::text::one_line;
@@ -42,11 +42,6 @@ impl ChildFailure {
     /// Makes it from a diagnosis.
     #[must_use]
     pub fn of(failure: &Failure, session_id: &str, duration_ms: u64) -> Self {
-        let phrase = phrase(failure.kind).map(str::to_owned);
-        let blocked_on = failure
-            .blocked_on
-            .clone()
-            .filter(|_| !is_timeout(failure.kind));
         Self {
             category: failure.category,
             message: failure.message.clone(),
@@ -54,7 +49,7 @@ impl ChildFailure {
             duration: tenths(duration_ms),
             completed_steps: failure.completed_steps.clone(),
             files_modified: failure.files_modified.clone(),
-            blocked_on: blocked_on.or(phrase),
+            blocked_on: reported_blocker(failure),
             suggested_retry: failure.retryable,
             suggested_actions: failure.suggested_actions.clone(),
             tool_usage: failure.tool_usage.clone(),
@@ -86,13 +81,14 @@ impl ChildFailure {
     }
 }
 
-fn is_timeout(kind: FailureKind) -> bool {
-    kind.category() == FailureCategory::Timeout
-}
-
-/// The blocker of a timeout: what a program printed last before its time was up is not a reason.
-fn phrase(kind: FailureKind) -> Option<&'static str> {
-    is_timeout(kind).then_some(TIME_PHRASE)
+/// Returns the blocker as reports and lists of failures have it. What a program printed last before
+/// its time was up is not a reason.
+#[must_use]
+pub fn reported_blocker(failure: &Failure) -> Option<String> {
+    match failure.kind.category() {
+        FailureCategory::Timeout => Some(TIME_PHRASE.to_owned()),
+        _ => failure.blocked_on.clone(),
+    }
 }
 
 #[expect(

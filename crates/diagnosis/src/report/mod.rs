@@ -170,26 +170,27 @@ impl Report {
     /// If the text has no report, or one without category or retry advice.
     pub fn parse(text: &str) -> Result<Self, ReportError> {
         let lines: Vec<&str> = text.lines().collect();
-        let head = lines
-            .iter()
-            .rposition(|line| line.starts_with(HEAD))
+        let begins = |start: &str| {
+            lines
+                .iter()
+                .rposition(|line| line.trim().starts_with(start))
+        };
+        let head = begins(HEAD)
+            .or_else(|| begins(METADATA))
             .ok_or(ReportError::NoHead)?;
         let end = lines[head..]
             .iter()
             .position(|line| line.trim() == METADATA_END);
         let lines = &lines[head..end.map_or(lines.len(), |end| head + end)];
-        let category = value(lines, CATEGORY).ok_or(ReportError::Missing(CATEGORY))?;
-        let retryable = value(lines, RETRYABLE).ok_or(ReportError::Missing(RETRYABLE))?;
         let failure = ChildFailure {
-            category: FailureCategory::from_name(category)
-                .ok_or_else(|| invalid(CATEGORY, category))?,
+            category: category(lines)?,
             message: unescaped(value(lines, HEAD).unwrap_or_default()),
             session_id: unescaped(tag(lines, "session_id").unwrap_or_default()),
             duration: value(lines, DURATION).and_then(seconds).unwrap_or(0.0),
             completed_steps: items(lines, STEPS, STEP_MARK),
             files_modified: value(lines, FILES).map(split_files).unwrap_or_default(),
             blocked_on: value(lines, BLOCKED).map(unescaped),
-            suggested_retry: yes_or_no(retryable)?,
+            suggested_retry: retryable(lines)?,
             suggested_actions: items(lines, ACTIONS, ACTION_MARK),
             tool_usage: std::collections::BTreeMap::new(),
             last_successful_tool: None,
@@ -265,6 +266,24 @@ fn tag<'a>(lines: &[&'a str], name: &str) -> Option<&'a str> {
     lines
         .iter()
         .find_map(|line| line.trim().strip_prefix(&open)?.strip_suffix(&close))
+}
+
+/// Reads the category: the metadata is for programs and comes before the line for people.
+fn category(lines: &[&str]) -> Result<FailureCategory, ReportError> {
+    let tagged = tag(lines, "failure_category").and_then(FailureCategory::from_name);
+    if let Some(category) = tagged {
+        return Ok(category);
+    }
+    let name = value(lines, CATEGORY).ok_or(ReportError::Missing(CATEGORY))?;
+    FailureCategory::from_name(name).ok_or_else(|| invalid(CATEGORY, name))
+}
+
+fn retryable(lines: &[&str]) -> Result<bool, ReportError> {
+    match tag(lines, "retryable") {
+        Some("true") => Ok(true),
+        Some("false") => Ok(false),
+        _ => yes_or_no(value(lines, RETRYABLE).ok_or(ReportError::Missing(RETRYABLE))?),
+    }
 }
 
 /// From here on the tenths of seconds are not written.

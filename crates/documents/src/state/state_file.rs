@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regreen_model::{ERROR_CHARS, PlainLine, TaskId};
+use regreen_model::{ERROR_CHARS, PlainLine, PlanQuery, TaskId};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
@@ -299,6 +299,26 @@ impl StateDocument {
         }
         if self.modifications(task) > 0 {
             self.set_modifications(task, 0);
+        }
+    }
+
+    /// Points at the first task that is open in the file, and no longer calls the tasks done that are
+    /// open: a person has opened them again.
+    pub fn reopen(&mut self, file: &TaskFile) {
+        let open: Vec<TaskId> = file
+            .rows()
+            .filter(|row| !file.is_done(*row))
+            .filter_map(|row| file.key(row).map(|key| key.id))
+            .filter(|id| self.task_result(id) == Some(TaskResult::Success))
+            .collect();
+        for id in open {
+            self.set_task_result(&id, TaskResult::Pending);
+        }
+        let status = file.plan_status(&PlanQuery::default());
+        self.set_total_tasks(status.total);
+        if let Some(first) = status.first_open.filter(|first| *first < self.task_index()) {
+            self.set_task_index(first);
+            self.set_task_iteration(1);
         }
     }
 

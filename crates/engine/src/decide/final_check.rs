@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 
 use regreen_model::{
-    Event, FailureRecord, FinalCheckPolicy, HistoryParts, NotRepeated, NotRepeatedReason, PassedVerify, PlainLine,
-    Regression, RepeatResult, RepeatVerdict, RepeatedCheck, RunOutcome, Service, TaskKey,
-    Timestamp, VerifyCommand,
+    Event, FailureRecord, FinalCheckPolicy, HistoryParts, NotRepeated, NotRepeatedReason,
+    PassedVerify, PlainLine, Regression, RepeatResult, RepeatVerdict, RepeatedCheck, RunOutcome,
+    Service, TaskKey, Timestamp, VerifyCommand,
 };
 
 use super::turn::Turn;

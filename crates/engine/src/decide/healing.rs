@@ -3,7 +3,7 @@
 use regreen_diagnosis::short_cause;
 use regreen_model::{
     AttemptClass, ERROR_CHARS as KEPT_CHARS, Event, FailureRecord, FixBudget, FixOrigin,
-    Inspection, PlainLine, PlannedRepair, PromptKind, TaskFailure, TaskId,
+    Inspection, PlainLine, PlannedRepair, PromptKind, TaskFailure, TaskId, TaskKey,
 };
 
 use super::turn::Turn;
@@ -234,12 +234,9 @@ fn plan(turn: &mut Turn<'_>, budget: &FixBudget, repair: Option<PlannedRepair>) 
     if let Some(message) = limit(turn, budget).or_else(run_limit) {
         return ending::limit(turn, message);
     }
-    // Fixes that an earlier run left open come before a new one, which might never have its turn.
-    if budget
-        .open_fixes
-        .iter()
-        .any(|fix| !turn.is_passed_over(fix))
-    {
+    // Fixes that the run before left open come before a new one, which would not have its turn.
+    let is_next = |fix: &TaskKey| !turn.is_passed_over(fix);
+    if turn.state.after_limit && budget.open_fixes.iter().any(is_next) {
         return postpone(turn);
     }
     let again = turn.task().is_some_and(|task| came_back(task, budget));

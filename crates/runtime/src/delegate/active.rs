@@ -38,6 +38,8 @@ pub(super) struct ActiveDelegation<'o> {
     pub(super) waited_ms: u64,
     pub(super) files: BTreeSet<String>,
     pub(super) tools: BTreeMap<String, u32>,
+    /// What all attempts did to files, in words.
+    pub(super) steps: Vec<String>,
     began: Timestamp,
 }
 
@@ -88,6 +90,7 @@ impl<'o> ActiveDelegation<'o> {
             waited_ms: 0,
             files: BTreeSet::new(),
             tools: BTreeMap::new(),
+            steps: Vec::new(),
             began,
         })
     }
@@ -107,6 +110,9 @@ impl<'o> ActiveDelegation<'o> {
         DelegationResult {
             completion: is_done.then(|| self.completion(verify, outcome.answer, outcome.flaky)),
             failure: failure.map(|failure| self.child_failure(&failure)),
+            finished_parts: (!is_done)
+                .then_some(outcome.finished_parts)
+                .unwrap_or_default(),
             end: DelegationEnd::Ended(outcome.end),
             session_id: self.folder.id,
             attempts: self.log.rows,
@@ -121,13 +127,15 @@ impl<'o> ActiveDelegation<'o> {
             end: DelegationEnd::Stopped(signal),
             completion: None,
             failure: None,
+            finished_parts: String::new(),
             attempts: self.log.rows,
         }
     }
 
     fn completion(&self, verified: Option<String>, answer: String, flaky: bool) -> Completion {
         let rows = self.log.rows.iter();
-        let recovered = rows.clone().filter_map(|row| {
+        let helped = rows.clone().filter(|row| row.helped == Some(true));
+        let recovered = helped.filter_map(|row| {
             let tried = row.tried.as_ref()?;
             let kind = row.kind.as_deref().unwrap_or("error");
             Some(format!("{kind}: {tried}"))
@@ -151,6 +159,10 @@ impl<'o> ActiveDelegation<'o> {
             unexplained_failure(FailureKind::IncompleteWork, record.error.clone())
         });
         failure.files_modified = self.files.iter().cloned().collect();
+        // The last attempt may have done nothing where others did.
+        if failure.completed_steps.is_empty() {
+            failure.completed_steps.clone_from(&self.steps);
+        }
         failure.tool_usage.clone_from(&self.tools);
         // A check may be called with a secret.
         failure.message = self.log.masks.mask(&failure.message);

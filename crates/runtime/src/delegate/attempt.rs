@@ -214,6 +214,11 @@ impl ActiveDelegation<'_> {
     ) -> Result<FileChanges, PerformError> {
         let changes = self.tracker.changes();
         self.files.extend(changes.files());
+        for step in changes.steps() {
+            if !self.steps.contains(&step) {
+                self.steps.push(step);
+            }
+        }
         for (tool, count) in &transcript.tools.counts {
             *self.tools.entry(tool.clone()).or_default() += count;
         }

@@ -4,6 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use regreen_diagnosis::reported_blocker;
 use regreen_engine::delegation::{DelegatedOrder, NextAction};
 use regreen_model::{FailureRecord, Timestamp};
 use regreen_redaction::Masks;
@@ -131,8 +132,8 @@ impl DelegationLog {
             row.category = diagnosis.map(|found| found.category.name().to_owned());
             row.kind = diagnosis.map(|found| found.kind.name().to_owned());
             row.message = diagnosis.map(|found| masks.mask(&found.message));
-            let blocker = diagnosis.and_then(|found| found.blocked_on.as_deref());
-            row.blocked_on = blocker.map(|line| masks.mask(line));
+            let blocker = diagnosis.and_then(reported_blocker);
+            row.blocked_on = blocker.map(|line| masks.mask(&line));
         })
     }
 

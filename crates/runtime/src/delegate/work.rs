@@ -34,6 +34,8 @@ pub(super) struct DelegationOutcome {
     pub(super) flaky: bool,
     /// The last failure.
     pub(super) failure: Option<FailureRecord>,
+    /// The answers of the parts that were finished, if others were not.
+    pub(super) finished_parts: String,
 }
 
 /// The state of the work on one prompt.
@@ -49,16 +51,24 @@ pub(super) struct DelegationState {
     /// How the last attempt at the work itself failed.
     pub(super) failure: Option<FailureRecord>,
     pub(super) answer: String,
+    /// The answers of the parts that were finished, if others were not.
+    pub(super) finished_parts: String,
     pub(super) flaky: bool,
 }
 
 impl DelegationState {
+    /// What finished parts answered is not lost if the rest is done in another way, or not at all.
     fn into_outcome(self, end: Conclusion) -> DelegationOutcome {
+        let answer = match self.finished_parts.as_str() {
+            "" => self.answer,
+            parts => format!("{parts}## The rest\n\n{}", self.answer),
+        };
         DelegationOutcome {
             end,
-            answer: self.answer,
+            answer,
             flaky: self.flaky,
             failure: self.failure,
+            finished_parts: self.finished_parts,
         }
     }
 
@@ -171,28 +181,33 @@ impl ActiveDelegation<'_> {
             self.observer
                 .milestone(&format!("Executing subtask {number}/{total}"));
             let outcome = self.run(&self.part(work, parts, at, terms))?;
-            let title = PlainLine::flatten(part, TITLE_CHARS);
-            let answer = outcome.answer.trim_end();
-            answers.push_str(&format!(
-                "## Subtask {number}/{total}: {title}\n\n{answer}\n\n"
-            ));
             let failure = outcome
                 .failure
                 .map(|failure| after_parts(failure, parts, at));
             match outcome.end {
-                Conclusion::Done => {}
+                Conclusion::Done => {
+                    let title = PlainLine::flatten(part, TITLE_CHARS);
+                    let answer = outcome.answer.trim_end();
+                    answers.push_str(&format!(
+                        "## Subtask {number}/{total}: {title}\n\n{answer}\n\n"
+                    ));
+                }
                 Conclusion::Failed => {
-                    failed = failure;
+                    failed = Some(failure.unwrap_or_else(|| part_failed(number, total)));
                     break;
                 }
                 end => {
                     state.failure = failure;
+                    state.finished_parts = answers;
                     return Ok(Some(end));
                 }
             }
         }
         let (failure, flaky) = match failed {
-            Some(failure) => (Some(failure), false),
+            Some(failure) => {
+                state.finished_parts = std::mem::take(&mut answers);
+                (Some(failure), false)
+            }
             None => self.check_parts(work)?,
         };
         self.note_parts(work, state, failure, answers, flaky)?;
@@ -270,6 +285,11 @@ impl ActiveDelegation<'_> {
         })));
         Ok(())
     }
+}
+
+/// The failure of a part of which nothing more is known.
+fn part_failed(number: usize, total: usize) -> FailureRecord {
+    FailureRecord::new(format!("subtask {number}/{total} was not finished"))
 }
 
 /// The failure of a part, with the parts before it as completed steps.

@@ -11,6 +11,7 @@ use regreen_model::{
 use regreen_workspace::AttemptName;
 
 use super::attempt_files::{active_ms, save_prompt, saved_usage, usage_file};
+use super::own_modules::without_own_modules;
 use super::plan_guard::{GuardedCommand, PlanGuard, had_begun};
 use super::prompt::{repaired_failure, written_prompt};
 use super::settings_guard::is_about_settings;
@@ -61,7 +62,9 @@ pub(crate) fn attempt(
     performer.end_settings_guard()?;
     let report = seen.task_report(&key.id, order.task.is_verify);
     let (report, files) = review_changes(performer, &name, Some(guard), report)?;
-    let report = diagnosed(report, &seen.transcript, files);
+    let mut report = diagnosed(report, &seen.transcript, files);
+    let diagnosis = report.failure.diagnosis.take();
+    report.failure.diagnosis = without_own_modules(performer, key, diagnosis)?;
     Ok(Attempted::Ended(Box::new(report)))
 }
 

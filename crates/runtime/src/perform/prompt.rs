@@ -27,6 +27,12 @@ pub(super) fn written_prompt(
     let paths = &performer.paths;
     let (task, root) = (&order.task.task, file.root(row));
     let root_key = file.key(root);
+    // As its log is called; attempts that didn't count allow for as many more. A reminder is part of
+    // the attempt before it.
+    let number = match order.prompt {
+        PromptKind::Reminder => order.attempt.saturating_sub(1),
+        _ => order.attempt,
+    };
     let brief = TaskBrief {
         id: &task.id,
         title: &task.title,
@@ -45,9 +51,8 @@ pub(super) fn written_prompt(
         spec_dir: &paths.shown(&paths.spec_folder()),
         tasks_file: &paths.shown(&paths.spec.tasks),
         progress_file: &paths.shown(&paths.progress),
-        // As its log is called; attempts that didn't count allow for as many more.
-        attempt: order.attempt,
-        max_attempts: order.attempt + order.max_iterations.saturating_sub(order.iteration),
+        attempt: number,
+        max_attempts: number + order.max_iterations.saturating_sub(order.iteration),
     };
     let known = known(performer, order);
     let project = LookedUpProject::of(performer, order);

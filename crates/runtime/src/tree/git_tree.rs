@@ -262,7 +262,7 @@ impl GitTree {
     }
 
     /// Commits the spec's own files, and nothing else.
-    pub(super) fn close_commit(&self, job: &ClosingJob) -> (CommitResult, Vec<String>) {
+    pub(super) fn close_commit(&mut self, job: &ClosingJob) -> (CommitResult, Vec<String>) {
         self.commit_request(&CommitRequest {
             key: format!("{}/closing/{}", job.run, job.number),
             message: job.message.clone(),
@@ -273,7 +273,7 @@ impl GitTree {
         })
     }
 
-    fn commit_request(&self, request: &CommitRequest) -> (CommitResult, Vec<String>) {
+    fn commit_request(&mut self, request: &CommitRequest) -> (CommitResult, Vec<String>) {
         let (committed, mut released) = self.commit_past_stale_locks(request);
         let (result, warnings) = match committed {
             Ok(committed) => {

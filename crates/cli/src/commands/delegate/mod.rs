@@ -15,6 +15,7 @@ use regreen_workspace::{Programs, ReadError, RealDisk, read_text, workspace_root
 
 use self::output::Progress;
 use crate::agent_lookup::{find_agent, identity};
+use crate::commands::lint::vague_words;
 use crate::config::{
     AgentFlags, Configuration, Count, OptionalLimit, PromptTexts, RuleFiles, SettingFlags,
     Settings, StoredLimits, TimeLimit, TimeSpan, parse_choice, usual_user_file,
@@ -120,6 +121,11 @@ fn setup(arguments: &Delegate) -> Result<DelegationSetup, Problem> {
     let here = current_dir()?;
     let root = workspace_root(&RealDisk, &here);
     let prompt = prompt(arguments)?;
+    if let Some(words) = vague_words(&prompt) {
+        crate::output::note(&format!(
+            "the prompt says “{words}”, but the agent has seen no conversation: say it in the prompt"
+        ));
+    }
     let user_file = usual_user_file();
     let rules = RuleFiles::load(user_file.as_deref(), &root);
     rules.note_broken(&here);

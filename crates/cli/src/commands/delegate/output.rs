@@ -85,7 +85,10 @@ fn exit(end: &DelegationEnd) -> Exit {
 fn text(delegated: &DelegationResult) -> String {
     match (&delegated.completion, &delegated.failure) {
         (Some(completion), _) => completion.render(),
-        (None, Some(failure)) => Report::new(failure.clone()).render(),
+        (None, Some(failure)) => {
+            let report = Report::new(failure.clone()).render();
+            format!("{}{report}", delegated.finished_parts)
+        }
         (None, None) => String::new(),
     }
 }
@@ -114,6 +117,7 @@ fn object(delegated: &DelegationResult, exit: Exit) -> Value {
         end,
         completion,
         failure,
+        finished_parts,
         attempts,
     } = delegated;
     json!({
@@ -123,6 +127,7 @@ fn object(delegated: &DelegationResult, exit: Exit) -> Value {
         "why": why(end),
         "completion": completion,
         "failure": failure,
+        "finished_parts": Some(finished_parts).filter(|parts| !parts.is_empty()),
         "attempts": attempts.iter().map(attempt).collect::<Vec<_>>(),
     })
 }

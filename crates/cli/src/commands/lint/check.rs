@@ -172,11 +172,16 @@ fn service_fields(open: &[&(RowId, Task)]) -> Option<Finding> {
     })
 }
 
+/// Returns words that lean on a conversation which the agent was not part of.
+pub fn vague_words(text: &str) -> Option<&'static str> {
+    let text = text.to_lowercase();
+    VAGUE.iter().copied().find(|words| text.contains(words))
+}
+
 fn vague(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
     let mut places = Vec::new();
     for (row, task) in open {
-        let block = file.block(*row).unwrap_or_default().to_lowercase();
-        if let Some(words) = VAGUE.iter().find(|words| block.contains(**words)) {
+        if let Some(words) = vague_words(file.block(*row).unwrap_or_default()) {
             places.push((task.line, format!("“{words}”: not by the agent")));
         }
     }

@@ -11,6 +11,7 @@ use regreen_model::{Task, TaskKind};
 use regreen_reporters::{Status, StatusLine};
 use regreen_workspace::{Programs, RealDisk, find_spec, propose_gate, read_text, workspace_root};
 
+pub use self::check::vague_words;
 use self::finding::{Page, line_starts};
 use crate::arguments::Lint;
 use crate::exit::Exit;

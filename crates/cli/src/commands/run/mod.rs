@@ -19,6 +19,7 @@ use regreen_workspace::{Git, Programs, RealDisk, read_text};
 use self::person::AtTerminal;
 use self::view::View;
 use crate::agent_lookup::{find_agent, identity};
+use crate::arguments::task_id;
 use crate::config::{
     Configuration, Count, Origin, PromptTexts, RuleFiles, SettingFlags, Settings, StoredLimits,
     usual_user_file,
@@ -65,10 +66,6 @@ pub struct Run {
     pub keep_going: bool,
     #[command(flatten)]
     pub settings: SettingFlags,
-}
-
-fn task_id(text: &str) -> Result<TaskId, String> {
-    TaskId::parse(text).ok_or_else(|| "ids look like 1.3, T012, V4 or US-001".to_owned())
 }
 
 /// A run that can start: everything it needs is read and checked.
@@ -161,8 +158,9 @@ impl PreparedRun {
                 setup.config.agent
             ));
         }
-        RememberedAgent::of(&self.settings).save(&setup.paths);
         let paths = setup.paths.clone();
+        let (agent, of) = (RememberedAgent::of(&self.settings), paths.clone());
+        view.on_begin(move || agent.save(&of));
         let finished = regreen_runtime::run(setup, &mut view, &mut person);
         let summary = view.finish(now());
         let finished = finished?;

@@ -24,6 +24,8 @@ pub struct View {
     summary: Summary,
     /// The summary is printed for people.
     is_for_people: bool,
+    /// What is to be done once the run has begun.
+    on_begin: Option<Box<dyn FnOnce()>>,
 }
 
 impl View {
@@ -41,7 +43,13 @@ impl View {
             reporter,
             summary: command.map_or_else(Summary::default, Summary::new),
             is_for_people: !json,
+            on_begin: None,
         }
+    }
+
+    /// Does this once the run has begun: nothing is left of one that can't.
+    pub fn on_begin(&mut self, action: impl FnOnce() + 'static) {
+        self.on_begin = Some(Box::new(action));
     }
 
     /// Prints the summary, and returns it as JSON.
@@ -113,6 +121,9 @@ impl RunObserver for View {
     }
 
     fn event(&mut self, now: Timestamp, event: &Event) {
+        if let Some(action) = self.on_begin.take() {
+            action();
+        }
         self.reporter.event(now, event);
         self.summary.event(now, event);
     }

@@ -99,10 +99,12 @@ fn insert_fix(arguments: &InsertFix) -> Result<Exit, Problem> {
     let mut id = None;
     let exit = edit(which, |file, row| {
         let fix = fix(arguments, file, row, &map).ok_or(EditError::Checklist)?;
-        id = Some(fix.id.clone());
+        id = file.key(row).map(|parent| (fix.id.clone(), parent.id));
         file.insert(&fix, InsertPosition::After(row))
     })?;
-    if let Some(id) = id.filter(|_| which.write) {
+    if let Some((id, parent)) = id.filter(|_| which.write) {
+        let error = arguments.error.to_string_lossy();
+        state_file::record_fix_beside(&which.file, &parent, &id, &error)?;
         output::print(&format!("{id}\n"))?;
     }
     Ok(exit)
