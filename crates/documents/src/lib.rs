@@ -27,7 +27,7 @@ pub use plan_review::{
 };
 pub use progress::{FixHistory, HealingOutcome, ProgressFile};
 pub use shell::{
-    PathState, RedCommand, Shell, always_passes, guarded, is_search, says_no_with_one,
+    PathState, RedCommand, Shell, always_passes, guarded, inputs_of, is_search, says_no_with_one,
 };
 pub use state::{
     FixRecord, InvalidState, ModificationLineage, StateDocument, StateWarning, TaskResult,

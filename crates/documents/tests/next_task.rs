@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_documents::{FixRecord, Next, Pick, StateDocument, TaskFile};
-use regreen_model::TaskId;
+use regreen_model::{NextStep, PlanQuery, TaskId};
 
 #[track_caller]
 fn check(text: &str, pick: &Pick, expected: &str) {
@@ -39,6 +39,41 @@ fn its_deepest_and_latest_open_fix_comes_first() {
 }
 
 #[test]
+fn an_open_fix_of_a_done_original_is_a_task_of_its_own() {
+    let text = "- [x] 1.3 a\n  - **Verify**: `true`\n- [ ] 1.4 [FIX 1.3] b\n- [ ] 1.5 c\n";
+    check(text, &Pick::default(), "1.4");
+    let file = TaskFile::read(text);
+    assert_eq!(file.open_originals(false), 2);
+    let NextStep::Task(picked) = file.plan_status(&PlanQuery::default()).next else {
+        panic!("nothing is picked");
+    };
+    assert!(!picked.is_fix(), "its own Verify decides");
+    check(&text.replace("[ ] 1.4", "[x] 1.4"), &Pick::default(), "1.5");
+}
+
+#[test]
+fn a_fix_with_another_verify_than_its_task_is_known() {
+    let text =
+        "- [ ] 1.3 a\n  - **Verify**: `make`\n- [ ] 1.3.1 [FIX 1.3] b\n  - **Verify**: `CHECK`\n";
+    for (check, is_own) in [("make", false), ("test -f fixed", true)] {
+        let file = TaskFile::read(text.replace("CHECK", check));
+        let NextStep::Task(picked) = file.plan_status(&PlanQuery::default()).next else {
+            panic!("nothing is picked");
+        };
+        assert!(picked.is_fix());
+        assert_eq!(picked.has_own_verify, is_own, "{check}");
+    }
+}
+
+#[test]
+fn open_checklist_items_with_a_verify_are_known() {
+    let text = "- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] Task 1.3: c\n  - **Verify**: `make`\n- [x] d\n  - **Verify**: `make`\n- [ ] e\n";
+    let rows = TaskFile::read(text).unrun_checks();
+    let lines: Vec<usize> = rows.iter().map(|row| row.line).collect();
+    assert_eq!(lines, [3]);
+}
+
+#[test]
 fn after_a_limit_the_original_comes_before_its_fixes() {
     let text = "- [ ] 1.1 a\n- [ ] 1.1.1 [FIX 1.1] x\n";
     let file = TaskFile::read(text);
@@ -48,15 +83,6 @@ fn after_a_limit_the_original_comes_before_its_fixes() {
         ..Pick::default()
     };
     check(text, &pick, "1.1");
-}
-
-#[test]
-fn fixes_of_a_done_task_are_not_picked() {
-    check(
-        "- [x] 1.1 a\n- [ ] 1.1.1 [FIX 1.1] x\n- [ ] 1.2 b\n",
-        &Pick::default(),
-        "1.2",
-    );
 }
 
 #[test]

@@ -780,6 +780,13 @@ impl TaskState {
             self.marks
                 .extend([Mark::Unverified, Mark::ExpectationNotChecked]);
         }
+        // The task that it fixes says nothing about a check that someone wrote for the fix itself.
+        if matches!(verdict, Verdict::Red { .. })
+            && self.picked.is_fix()
+            && self.picked.has_own_verify
+        {
+            self.marks.extend([Mark::Unverified, Mark::VerifyFailed]);
+        }
         match verdict {
             // The next attempt is told how it fails now, not how it failed before the fix.
             Verdict::Red { error } if after_fix => {

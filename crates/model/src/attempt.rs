@@ -30,6 +30,9 @@ pub struct PickedTask {
     /// Whether the file has fixes of it.
     #[serde(default)]
     pub has_fixes: bool,
+    /// Whether it is a fix with another Verify than the task that it fixes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_own_verify: bool,
     /// The commands as they were when the task was first picked.
     pub verify: Vec<VerifyCommand>,
     /// The message of its commit.
@@ -49,9 +52,7 @@ impl PickedTask {
     /// Returns whether its Verify says something about the result that regreen can't check.
     #[must_use]
     pub fn is_partly_checked(&self) -> bool {
-        self.verify
-            .iter()
-            .any(|command| command.unchecked.is_some())
+        self.verify.iter().any(VerifyCommand::is_partly_checked)
     }
 
     /// Returns whether it asks for nothing but a service that regreen runs itself.
@@ -65,7 +66,7 @@ impl PickedTask {
     #[must_use]
     pub fn judged_by(&self) -> Vec<String> {
         let is_told =
-            |command: &&VerifyCommand| command.expects.is_some() || command.unchecked.is_some();
+            |command: &&VerifyCommand| command.expects.is_some() || command.is_partly_checked();
         let told = self.verify.iter().filter(is_told);
         told.map(VerifyCommand::judged_by).collect()
     }
@@ -312,6 +313,8 @@ pub enum Mark {
     Unverified,
     /// Its Verify passed, but says something about the result that regreen can't check.
     ExpectationNotChecked,
+    /// It is a fix whose own Verify failed; the task that it fixes passed.
+    VerifyFailed,
     /// Its Verify failed first, then passed.
     Flaky,
     /// No file was changed.
@@ -325,6 +328,7 @@ impl fmt::Display for Mark {
         f.write_str(match self {
             Self::Unverified => "unverified",
             Self::ExpectationNotChecked => "expectation not checked",
+            Self::VerifyFailed => "its own Verify failed",
             Self::Flaky => "flaky",
             Self::NothingChanged => "nothing changed",
             Self::Claimed => "claimed by the agent",

@@ -68,4 +68,6 @@ pub use time::{Span, Timestamp, named_span};
 pub use transcript::{AgentQuestion, OutputKind, Transcript};
 pub use unmasked::Unmasked;
 pub use usage::{Dollars, Spending, Usage, UsageLedger};
-pub use verify::{CommandResult, Comparison, Expectation, Verdict, VerifyCommand, VerifyForm};
+pub use verify::{
+    CommandInput, CommandResult, Comparison, Expectation, Verdict, VerifyCommand, VerifyForm,
+};

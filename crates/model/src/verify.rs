@@ -28,7 +28,15 @@ pub enum VerifyForm {
     IfTarget,
     /// So it is, and only if all of its arguments are files.
     IfFiles,
+    /// It reads like a command, but its program was not there when the task was picked. It is run if
+    /// the program is there by then; either way the task counts as not wholly checked.
+    LeftOut,
 }
+
+/// Words that begin a line which only prepares the shell for the next one.
+const PREPARING: &[&str] = &[
+    "cd", "export", "pushd", "set", "shopt", "source", "umask", "unset", ".",
+];
 
 impl VerifyCommand {
     /// Makes a command that is always run and has to exit with 0.
@@ -46,6 +54,9 @@ impl VerifyCommand {
     #[must_use]
     pub fn judged_by(&self) -> String {
         let judged = match &self.expects {
+            _ if self.is_left_out() => {
+                return format!("not checked: nothing here can run `{}`", self.command);
+            }
             None => "exit code 0".to_owned(),
             Some(expected) => expected.to_string(),
         };
@@ -55,10 +66,45 @@ impl VerifyCommand {
         }
     }
 
-    /// Returns the word that has to be a program: the first one after assignments, `!` and `(`.
+    /// Returns whether something that its task says about the result is not checked.
+    #[must_use]
+    pub fn is_partly_checked(&self) -> bool {
+        self.unchecked.is_some() || self.is_left_out()
+    }
+
+    /// Returns whether it reads like a command, and nothing could run it when that was settled.
+    #[must_use]
+    pub fn is_left_out(&self) -> bool {
+        matches!(self.form, VerifyForm::LeftOut | VerifyForm::IfTarget)
+    }
+
+    /// Settles whether it is a command. One that reads like a command, whatever its first word is,
+    /// doesn't become prose: it has arguments, is a path, or something is expected of it.
+    pub fn settle(&mut self, is_command: bool) {
+        let has_arguments = words(&self.command).nth(1).is_some();
+        let has_shape = has_arguments || self.command.contains('/') || self.expects.is_some();
+        self.form = match self.form {
+            _ if is_command => VerifyForm::Always,
+            VerifyForm::IfProgram if has_shape => VerifyForm::LeftOut,
+            form => form,
+        };
+    }
+
+    /// Returns the word that has to be a program: the first one after assignments, `!` and `(`, and
+    /// after lines that only prepare the shell.
     #[must_use]
     pub fn program(&self) -> &str {
-        words(&self.command)
+        let prepares = |line: &&str| {
+            let first = line.split_whitespace().next().unwrap_or_default();
+            PREPARING.contains(&first) || line.split_whitespace().all(is_assignment)
+        };
+        let mut rest = self.command.as_str();
+        while let Some((line, next)) = rest.split_once('\n')
+            && prepares(&line)
+        {
+            rest = next;
+        }
+        words(rest)
             .map(|word| word.trim_start_matches(['(', '!', '{']))
             .find(|word| !word.is_empty() && !is_assignment(word))
             .map(|word| word.trim_end_matches([';', ')']))
@@ -135,6 +181,31 @@ pub enum Expectation {
     Passes,
 }
 
+/// Something that has to be there before a failure, or nothing found, proves anything.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CommandInput {
+    /// A file or a folder, relative to the workspace.
+    Path(String),
+    /// What a build tool makes, which a file in this folder declares.
+    Target {
+        /// `make`, `just`, `npm`.
+        runner: String,
+        /// Its name.
+        name: String,
+        /// Relative to the workspace; empty for its root.
+        folder: String,
+    },
+}
+
+impl fmt::Display for CommandInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => write!(f, "{path} does not exist"),
+            Self::Target { runner, name, .. } => write!(f, "{runner} has no target {name}"),
+        }
+    }
+}
+
 /// How a command ended, and what it printed.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandResult<'o> {
@@ -180,42 +251,63 @@ impl Expectation {
     /// Returns whether a command's result is the stated one.
     #[must_use]
     pub fn is_met(&self, result: CommandResult<'_>) -> bool {
+        self.is_met_by(result, result.has_answered())
+    }
+
+    /// Returns whether it says how the command ends.
+    fn states_ending(&self) -> bool {
+        match self {
+            Self::Exits(_) | Self::Fails | Self::Passes => true,
+            Self::All(parts) => parts.iter().any(Self::states_ending),
+            _ => false,
+        }
+    }
+
+    /// What a command prints counts only if it ended well, or as it is stated beside.
+    fn is_met_by(&self, result: CommandResult<'_>, ended_well: bool) -> bool {
         let code = u64::try_from(result.exit_code);
         match self {
             Self::Returns(comparison, stated) => match (result.number(), code) {
-                (Some(printed), _) => comparison.holds(printed, *stated),
+                (Some(printed), _) => ended_well && comparison.holds(printed, *stated),
                 (None, Ok(code)) => comparison.holds(code, *stated),
                 (None, Err(_)) => false,
             },
-            Self::Prints(comparison, stated) => result
-                .number()
-                .is_some_and(|printed| comparison.holds(printed, *stated)),
+            Self::Prints(comparison, stated) => {
+                let printed = result.number();
+                ended_well && printed.is_some_and(|printed| comparison.holds(printed, *stated))
+            }
             Self::Exits(stated) => code == Ok(*stated),
-            Self::Matches(stated) => Self::Lines(Comparison::Equal, *stated).is_met(result),
+            Self::Matches(stated) => {
+                Self::Lines(Comparison::Equal, *stated).is_met_by(result, ended_well)
+            }
             Self::Lines(comparison, stated) => {
                 let count = result.number().unwrap_or_else(|| result.lines());
                 let is_seen = match comparison {
                     Comparison::AtMost | Comparison::LessThan => result.has_looked_everywhere(),
-                    _ => result.has_told_all(),
+                    _ if count == 0 => result.has_told_all(),
+                    _ => ended_well,
                 };
                 is_seen && comparison.holds(count, *stated)
             }
             Self::NoOutput => result.has_told_all() && result.lines() == 0,
-            Self::Outputs(text) => {
-                result.has(text) && (result.exit_code == 0 || !speaks_of_success(text))
-            }
+            Self::Outputs(text) => ended_well && result.has(text),
+            // Also as a part of a longer word: `TypeError` is an error.
             Self::Lacks(text) => {
-                result.has_looked_everywhere() && !result.is_cut && !result.has(text)
+                let is_printed = result.stdout.contains(text) || result.stderr.contains(text);
+                result.has_looked_everywhere() && !result.is_cut && !is_printed
             }
             Self::EveryLine(text) => {
                 let mut lines = result.stdout.lines().filter(|line| !line.trim().is_empty());
-                result.lines() >= 2 && lines.all(|line| has_words(line, text))
+                ended_well && result.lines() >= 2 && lines.all(|line| has_words(line, text))
             }
             Self::Fails => {
                 let is_error = result.says_no_with_one && result.exit_code > 1;
                 result.exit_code != 0 && result.has_run() && !is_error
             }
-            Self::All(parts) => parts.iter().all(|part| part.is_met(result)),
+            Self::All(parts) => {
+                let ended_well = ended_well || self.states_ending();
+                parts.iter().all(|part| part.is_met_by(result, ended_well))
+            }
             Self::Passes => result.exit_code == 0,
         }
     }
@@ -241,6 +333,12 @@ impl CommandResult<'_> {
         let number = words.next()?.parse().ok()?;
         let is_lone = words.next().is_none() || (words.next().is_none() && self.lines() == 1);
         is_lone.then_some(number)
+    }
+
+    /// A command that fails has not given what is expected, whatever it printed: "3 passed" is also
+    /// printed next to "1 failed". With 1, a search says that there is nothing, a comparison no.
+    fn has_answered(self) -> bool {
+        self.exit_code == 0 || (self.exit_code == 1 && self.says_no_with_one)
     }
 
     /// A missing program fails as well, but not as the task means it.
@@ -281,15 +379,6 @@ fn has_words(all: &str, text: &str) -> bool {
         let is_longer_after = ends_inside && after.is_some_and(is_part);
         !is_longer_before && !is_longer_after
     })
-}
-
-/// "3 passed" is also printed next to "1 failed": only the exit code tells.
-fn speaks_of_success(text: &str) -> bool {
-    let text = text.to_lowercase();
-    let mut words = text.split(|c: char| !c.is_alphanumeric());
-    let says =
-        |word: &str| ["ok", "pass", "passed", "passes", "passing", "success"].contains(&word);
-    words.any(says)
 }
 
 /// One spelling for each meaning, whichever of the many spellings the file has.
@@ -349,6 +438,8 @@ mod tests {
             ("true;", "true"),
             ("", ""),
             ("A=1", ""),
+            ("cd app\nsh t.sh", "sh"),
+            ("A=1\nset -e\n./t.sh", "./t.sh"),
         ] {
             assert_eq!(
                 VerifyCommand::always(command).program(),
@@ -404,11 +495,18 @@ mod tests {
             (Outputs("4.2.0".into()), 0, "v 14.2.0\n", false),
             (Outputs("4.2.0".into()), 0, "version 4.2.0\n", true),
             (Outputs("3.12".into()), 0, "Python 3.12.4\n", true),
-            (Outputs("usage: x".into()), 2, "usage: x\n", true),
-            (Outputs("passed".into()), 1, "1 failed, 3 passed\n", false),
+            (Outputs("usage: x".into()), 2, "usage: x\n", false),
+            (
+                All(vec![Exits(2), Outputs("usage: x".into())]),
+                2,
+                "usage: x\n",
+                true,
+            ),
             (Lacks("ERROR".into()), 0, "fine\n", true),
             (Lacks("ERROR".into()), 0, "an ERROR\n", false),
-            (Lacks("ERROR".into()), 0, "ERRORS_SEEN=0\n", true),
+            (Lacks("ERROR".into()), 0, "ERRORS: 3\n", false),
+            (Lacks("Error".into()), 0, "TypeError: x\n", false),
+            (Lacks("Error".into()), 0, "errors: 0\n", true),
             (EveryLine("1.0.0".into()), 0, "1.0.0\n1.0.0\n", true),
             (EveryLine("1.0.0".into()), 0, "1.0.0\n1.0.1\n", false),
             (EveryLine("1.0.0".into()), 0, "1.0.0\n", false),
@@ -477,6 +575,36 @@ mod tests {
                 };
                 let told = format!("{expected}: {result:?}");
                 assert_eq!(expected.is_met(result), met, "{told}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_command_prints_counts_only_if_it_ends_well() {
+        use Comparison::{AtLeast, Equal};
+        use Expectation::{Lines, Outputs, Prints, Returns};
+        for expected in [
+            Prints(Equal, 3),
+            Prints(AtLeast, 2),
+            Returns(Equal, 3),
+            Outputs("3".into()),
+            Lines(AtLeast, 1),
+        ] {
+            for (exit_code, says_no_with_one, met) in [
+                (0, false, true),
+                (1, false, false),
+                (1, true, true),
+                (2, true, false),
+            ] {
+                let result = CommandResult {
+                    exit_code,
+                    stdout: "3\n",
+                    stderr: "",
+                    is_cut: false,
+                    is_search: false,
+                    says_no_with_one,
+                };
+                assert_eq!(expected.is_met(result), met, "{expected}: {result:?}");
             }
         }
     }

@@ -57,6 +57,21 @@ pub(crate) fn ignored_rows(file: &TaskFile, spec: Option<&str>) -> Option<String
     Some(format!("{rows}; `regreen lint{spec}` shows them"))
 }
 
+/// Warns about open rows that have a Verify and are not run.
+pub(crate) fn unrun_notice(rows: &[Task]) -> Option<String> {
+    let named = |task: &Task| format!("line {} ({})", task.line, task.title);
+    let names: Vec<String> = rows.iter().map(named).collect();
+    let (verb, them) = match rows {
+        [] => return None,
+        [_] => ("has a Verify but isn't a task", "it"),
+        _ => ("have a Verify but aren't tasks", "them"),
+    };
+    Some(format!(
+        "not run: {} {verb}; give {them} an id like the other tasks have",
+        names.join(", ")
+    ))
+}
+
 /// Warns about budgets that cannot be enforced with this agent.
 pub(crate) fn budget_notices(agent: &Agent, budgets: &Budgets) -> Vec<String> {
     let is_set = |limit: fn(&Budget) -> Option<u64>| {

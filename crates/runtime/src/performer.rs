@@ -1,5 +1,6 @@
 //! Performs each command of the engine, and returns its answer.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::time::Instant;
 
@@ -44,6 +45,8 @@ pub(crate) struct Performer {
     /// What happened to them since the engine was last told.
     pub(crate) service_reports: Vec<ServiceReport>,
     pub(crate) recorded: Recorded,
+    /// Texts of the plan that were commands when the run began.
+    pub(crate) known_commands: BTreeSet<String>,
 }
 
 /// Changes of the plan while foreign code ran for a task.

@@ -128,7 +128,7 @@ pub(crate) fn read_plan(
     if let NextStep::Task(picked) = &mut status.next {
         picked.failed_before = earlier.failure(&picked.task)?;
         let programs = &performer.context.programs;
-        programs.settle(&RealDisk, &mut picked.verify);
+        programs.settle(&RealDisk, &mut picked.verify, &performer.known_commands);
     }
     Ok(status)
 }

@@ -13,12 +13,13 @@ use std::time::Duration;
 
 use regreen_agents::{Agent, LocalZone, Prompts};
 use regreen_diagnosis::OwnRules;
+use regreen_documents::TaskFile;
 use regreen_engine::{Input, Resumption, State, latest_choices};
 use regreen_model::{AgentIdentity, PersonChoice, PlanChanges, RunConfig, RunOutcome};
 use regreen_repairs::ManifestSnapshot;
 use regreen_store::{OpenError, RunId, StoreError};
 use regreen_supervisor::{Keepers, end_strays};
-use regreen_workspace::{MAX_FILE, ReadError, RelPath, read_text_file};
+use regreen_workspace::{MAX_FILE, Programs, ReadError, RealDisk, RelPath, read_text_file};
 
 use self::earlier::Inheritance;
 use self::opening::{OpenedRun, open_checked, reopen_or_begin};
@@ -27,7 +28,7 @@ use crate::atomic_file::write_atomically;
 use crate::driver::{Driver, StepRecorder};
 use crate::execution::ExecutionContext;
 use crate::journal::JournalError;
-use crate::notices::{Notices, budget_notices, ignored_rows};
+use crate::notices::{Notices, budget_notices, ignored_rows, unrun_notice};
 use crate::observer::{Person, RunObserver};
 use crate::perform::{self, GuardedCommand, PlanGuard, Recorded, SettingsGuard};
 use crate::performer::{PerformError, Performer};
@@ -255,7 +256,7 @@ pub fn lock_tree(paths: &SpecPaths, purpose: LockPurpose) -> Result<TreeLock, Ru
 /// Prepares everything that performs commands.
 fn performer(
     setup: RunSetup,
-    plan: PlanFile,
+    mut plan: PlanFile,
     run: &RunId,
     is_new: bool,
 ) -> Result<Performer, RunError> {
@@ -284,6 +285,8 @@ fn performer(
     let own: BTreeSet<RelPath> = paths.spec_files().into_iter().flatten().collect();
     tree.begin(&paths.run_folder(run.as_str()), &own)?;
     let manifests = manifests(&paths, run, is_new)?;
+    let programs = Programs::new(&path, &paths.root);
+    let known_commands = known_commands(&paths, run, is_new, &programs, &*plan.read()?)?;
     let folder = paths.run_folder(run.as_str());
     let project_programs = if is_new {
         ProjectPrograms::begin(&paths.root, &folder, &path).map_err(PerformError::from)?
@@ -310,6 +313,7 @@ fn performer(
         services: Services::default(),
         service_reports: Vec::new(),
         recorded: Recorded::default(),
+        known_commands,
         paths,
         tree,
         plan,
@@ -336,6 +340,30 @@ fn manifests(
         .unwrap_or_default())
 }
 
+/// The texts of the plan that were commands when the run began. An agent may remove what makes them
+/// commands, long before their task is picked; then they fail, and don't turn into prose.
+fn known_commands(
+    paths: &SpecPaths,
+    run: &RunId,
+    is_new: bool,
+    programs: &Programs,
+    plan: &TaskFile,
+) -> Result<BTreeSet<String>, PerformError> {
+    let path = paths.run_folder(run.as_str()).join("commands.json");
+    if is_new {
+        let commands = plan.rows().flat_map(|row| plan.verify_commands(row));
+        let known = commands.filter(|command| programs.can_run(&RealDisk, command));
+        let known: BTreeSet<String> = known.map(|command| command.command).collect();
+        let text = serde_json::to_string(&known).unwrap_or_default();
+        write_atomically(&path, text.as_bytes())?;
+        return Ok(known);
+    }
+    let saved = read_text_file(&path, MAX_FILE).ok();
+    Ok(saved
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default())
+}
+
 /// The input that begins the run, or resumes it.
 fn first_input(
     performer: &mut Performer,
@@ -351,6 +379,8 @@ fn first_input(
         performer.notices.add_all(inherited.warnings);
         let ignored = ignored_rows(&*performer.plan.read()?, config.spec_argument.as_deref());
         performer.notices.add_all(ignored);
+        let unrun = unrun_notice(&performer.plan.read()?.unrun_checks());
+        performer.notices.add_all(unrun);
         return Ok(Input::Start {
             run: performer.run.clone(),
             config: Box::new(config),

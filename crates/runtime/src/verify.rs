@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use regreen_diagnosis::{Scanner, check_failure, evidence_of, signal_name};
-use regreen_documents::{PathState, RedCommand, Shell, guarded, is_search, says_no_with_one};
+use regreen_documents::{
+    PathState, RedCommand, Shell, guarded, inputs_of, is_search, says_no_with_one,
+};
 use regreen_model::{
     CommandResult, Ending, Evidence, Failure, FailureRecord, Source, Verdict, VerifyCommand,
 };
@@ -189,6 +191,8 @@ impl ExecutionContext {
             idle: None,
             purpose: check.purpose.clone(),
         };
+        let inputs = inputs_of(text, command.expects.as_ref());
+        let lacked = self.programs.missing(&RealDisk, &inputs);
         let mut output = CheckOutput {
             log,
             stdout: Excerpt::new(COMPARED_BYTES),
@@ -207,12 +211,19 @@ impl ExecutionContext {
         let code = ended.exit.shell_code();
         output.log.write(format!("[exit code {code}]\n").as_bytes());
         let has_passed = !ending.timed_out && output.is_expected(command, code);
-        if has_passed {
+        // The command itself may make what it reads.
+        let missing = lacked
+            .filter(|_| has_passed)
+            .and_then(|_| self.programs.missing(&RealDisk, &inputs));
+        if has_passed && missing.is_none() {
             return Ok(Some(CheckResult::Passed));
         }
         let printed = output.all.end(QUOTED_BYTES);
         let finding = self.finding(command, code, &printed);
-        let error = why_failed(command, ending, code, finding.as_deref(), &printed);
+        let error = match missing {
+            Some(input) => format!("Verify failed: `{text}` proves nothing: {input}"),
+            None => why_failed(command, ending, code, finding.as_deref(), &printed),
+        };
         let scanned = output.scanner.finish();
         let evidence = evidence_of(scanned, Source::Command, Some(text.clone()), ending);
         let mut found = check_failure(&evidence, code, finding.as_deref(), is_silent(&printed));

@@ -1,7 +1,8 @@
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use regreen_model::{VerifyCommand, VerifyForm};
+use regreen_model::{CommandInput, VerifyCommand, VerifyForm};
 
 use crate::{Disk, FileKind, read_text};
 
@@ -41,10 +42,11 @@ impl Programs {
         let mut arguments = command.command.split_whitespace().skip(1);
         match command.form {
             VerifyForm::Always => true,
-            VerifyForm::IfProgram => self.has(disk, command.program()),
+            VerifyForm::IfProgram | VerifyForm::LeftOut => self.has(disk, command.program()),
             VerifyForm::IfTarget => {
-                self.has(disk, command.program())
-                    && arguments.all(|target| self.declares(disk, command.program(), target))
+                let folder = &self.workspace;
+                let declared = |target| declares(disk, folder, command.program(), target);
+                self.has(disk, command.program()) && arguments.all(declared)
             }
             VerifyForm::IfFiles => {
                 let is_file = |word: &str| disk.stat(&self.workspace.join(word)).is_ok();
@@ -53,25 +55,40 @@ impl Programs {
         }
     }
 
-    /// Marks the texts that are commands here as such. What they need may be gone once an agent
-    /// has worked: then they fail, and don't turn into prose.
-    pub fn settle(&self, disk: &dyn Disk, commands: &mut [VerifyCommand]) {
+    /// Marks the texts that are commands here, or were when the run began, as such. What they need
+    /// may be gone once an agent has worked: then they fail, and don't turn into prose. Others that
+    /// read like commands are marked as left out.
+    pub fn settle(
+        &self,
+        disk: &dyn Disk,
+        commands: &mut [VerifyCommand],
+        known: &BTreeSet<String>,
+    ) {
         for command in commands {
-            if self.can_run(disk, command) {
-                command.form = VerifyForm::Always;
-            }
+            let was_one = known.contains(&command.command);
+            command.settle(was_one || self.can_run(disk, command));
         }
     }
 
-    /// Returns whether a file of the project says how this is made.
-    fn declares(&self, disk: &dyn Disk, runner: &str, target: &str) -> bool {
-        let names: &[&str] = match runner {
-            "just" => &["justfile", "Justfile", ".justfile"],
-            _ => &["GNUmakefile", "makefile", "Makefile"],
-        };
-        let files = names.iter().map(|name| self.workspace.join(name));
-        let mut texts = files.filter_map(|path| read_text(disk, &path).ok());
-        texts.any(|file| file.text.lines().any(|line| is_rule(line, target)))
+    /// Returns the first of these that is not there.
+    #[must_use]
+    pub fn missing<'i>(
+        &self,
+        disk: &dyn Disk,
+        inputs: &'i [CommandInput],
+    ) -> Option<&'i CommandInput> {
+        inputs.iter().find(|input| match input {
+            CommandInput::Path(path) => disk.stat(&self.workspace.join(path)).is_err(),
+            CommandInput::Target {
+                runner,
+                name,
+                folder,
+            } => {
+                let folder = self.workspace.join(folder);
+                let is_file = disk.stat(&folder.join(name)).is_ok();
+                !is_file && !may_declare(disk, &folder, runner, name)
+            }
+        })
     }
 
     /// Returns the program that a word means: a path relative to the workspace, or the first
@@ -88,6 +105,44 @@ impl Programs {
         let mut paths = self.folders.iter().map(|folder| folder.join(word));
         paths.find(|path| is_program(disk, path))
     }
+}
+
+/// The texts of the files in a folder in which a tool looks for what it makes.
+fn declarations(disk: &dyn Disk, folder: &Path, runner: &str) -> Vec<String> {
+    let names: &[&str] = match runner {
+        "just" => &["justfile", "Justfile", ".justfile"],
+        "npm" | "pnpm" | "yarn" | "bun" => &["package.json"],
+        _ => &["GNUmakefile", "makefile", "Makefile"],
+    };
+    let files = names.iter().map(|name| folder.join(name));
+    let texts = files.filter_map(|path| read_text(disk, &path).ok());
+    texts.map(|file| file.text).collect()
+}
+
+/// Returns whether a file of the project says how this is made.
+fn declares(disk: &dyn Disk, folder: &Path, runner: &str, target: &str) -> bool {
+    let texts = declarations(disk, folder, runner);
+    let mut lines = texts.iter().flat_map(|text| text.lines());
+    lines.any(|line| is_rule(line, target))
+}
+
+/// Returns whether a file of the project says how this is made, or can't be read far enough to tell.
+fn may_declare(disk: &dyn Disk, folder: &Path, runner: &str, target: &str) -> bool {
+    let texts = declarations(disk, folder, runner);
+    let is_open = |line: &str| {
+        let head = line.split(':').next().unwrap_or_default();
+        let is_rule = line.contains(':') && !line.starts_with(['\t', ' ', '#']);
+        (is_rule && head.contains(['%', '$']))
+            || line.contains("include")
+            || line.contains("import")
+    };
+    texts.iter().any(|text| {
+        if runner != "make" && runner != "gmake" && runner != "just" {
+            return text.contains(&format!("\"{target}\""));
+        }
+        text.lines()
+            .any(|line| is_rule(line, target) || is_open(line))
+    })
 }
 
 /// `test: build`, `lint test:`, and with parameters for `just`.
@@ -193,12 +248,51 @@ mod tests {
             command("cd check.js", VerifyForm::IfFiles),
             command("./tool", VerifyForm::IfProgram),
             command("./made-later", VerifyForm::IfProgram),
+            command("prose", VerifyForm::IfProgram),
+            command("./was-there", VerifyForm::IfProgram),
         ];
-        programs.settle(&RealDisk, &mut commands);
+        let known = BTreeSet::from(["./was-there".to_owned()]);
+        programs.settle(&RealDisk, &mut commands, &known);
         for path in &files {
             fs::remove_file(path).unwrap();
         }
+        let left_out = commands.clone().map(|command| command.is_left_out());
+        assert_eq!(left_out, [false, false, false, true, false, false]);
         let can_run = commands.map(|command| programs.can_run(&RealDisk, &command));
-        assert_eq!(can_run, [true, true, true, false]);
+        assert_eq!(can_run, [true, true, true, false, false, true]);
+    }
+
+    #[test]
+    fn files_and_targets_that_a_failure_needs_are_looked_up() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("app")).unwrap();
+        fs::write(root.path().join("app/Makefile"), "test:\n\ttrue\n").unwrap();
+        fs::write(
+            root.path().join("package.json"),
+            r#"{"scripts": {"lint": "x"}}"#,
+        )
+        .unwrap();
+        fs::create_dir(root.path().join("open")).unwrap();
+        fs::write(root.path().join("open/Makefile"), "%.o: %.c\n").unwrap();
+        let programs = Programs::new(OsStr::new(""), root.path());
+        let target = |runner: &str, name: &str, folder: &str| CommandInput::Target {
+            runner: runner.to_owned(),
+            name: name.to_owned(),
+            folder: folder.to_owned(),
+        };
+        for (input, is_there) in [
+            (CommandInput::Path("app/Makefile".to_owned()), true),
+            (CommandInput::Path("app/x".to_owned()), false),
+            (target("make", "test", "app"), true),
+            (target("make", "lint", "app"), false),
+            (target("make", "test", ""), false),
+            (target("make", "anything", "open"), true),
+            (target("npm", "lint", ""), true),
+            (target("npm", "test", "app"), false),
+        ] {
+            let inputs = [input];
+            let missing = programs.missing(&RealDisk, &inputs);
+            assert_eq!(missing.is_none(), is_there, "{inputs:?}");
+        }
     }
 }

@@ -7,7 +7,10 @@ use regreen_test_support::Workspace;
 /// Runs a task with this Verify; returns the exit code, and whether it was marked unverified.
 fn judged(verify: &str) -> (Option<i32>, bool) {
     let tasks = format!("- [ ] 1.1 Write it\n  - **Verify**: {verify}\n");
-    let workspace = Workspace::with_tasks(&tasks).agent("*) echo it >>out; echo TASK_COMPLETE ;;");
+    let workspace = Workspace::with_tasks(&tasks)
+        .file("t.sh", "exit 0\n")
+        .file("app/t.sh", "exit 1\n")
+        .agent("*) echo it >>out; echo TASK_COMPLETE ;;");
     let output = workspace.run_as_text(&["--json", "--max-task-iterations=1"]);
     let marked = output.stdout.contains("expectation_not_checked");
     (output.code, marked)
@@ -34,6 +37,24 @@ fn a_failure_is_never_turned_into_a_pass() {
         "`sh -c 'echo FAILED a; exit 1'` shows at most 3 lines",
         "`sh -c 'exit 3' | tail -5`",
         "`sh -c 'exit 3' 2>&1 | tee log`",
+        "Run `./no-such-script.sh` and `true`",
+        "\n    - `no-such-linter --max 0 src/`\n    - `true`",
+        "`cd app` and `sh t.sh`",
+        "\n    1. `cd app`\n    2. `sh t.sh`",
+        "`python3 missing.py --bad` exits 2",
+        "`sh missing.sh` fails",
+        "`make no-such-target` fails",
+        "`! grep -q TODO src/missing.py`",
+        "`find missing -name x 2>/dev/null` shows 0 matches",
+        "`cat missing.log | grep -c ERROR` prints 0",
+        "`grep -rs TODO missing/` no output",
+        "`test -z \"$(grep -r TODO missing)\"`",
+        "`echo TypeError` shows no \"Error\"",
+        "`echo ERRORS: 3` shows no ERROR",
+        "Both `true` and `sh -c 'exit 1'` fail",
+        "`sh -c 'echo 3; exit 1'` prints 3",
+        "`sh -c 'echo 5; exit 1'` at least 5",
+        "`true`\n  - **Verify 2**: `test -f nosuch`",
         "\n    ```sh\n    false\n    echo done\n    ```",
         "\n    ```sh\n    for x in a b; do\n      test $x = b\n    done\n    ```",
     ] {
@@ -53,6 +74,11 @@ fn expectations_that_hold_still_pass() {
         "`yes | head -1`",
         "`echo x | grep -q x`",
         "`! grep -q FAIL out`",
+        "`! test -e nosuch`",
+        "`! ls nosuch`",
+        "`test ! -f nosuch`",
+        "`sh app/t.sh` fails",
+        "`sh -c 'echo usage; exit 2'` exits 2 and prints \"usage\"",
         "\n    ```sh\n    cd /\n    X=1\n    if test \"$X\" = 1; then\n      cat <<E\n    false\n    E\n    fi\n    test \"$PWD\" = /\n    ```",
         "\n    ```sh\n    found=$(grep x out)\n    test -z \"$found\"\n    ```",
         "\n    ```sh\n    sh -c 'exit 2'\n    test $? -eq 2\n    ```",
@@ -67,6 +93,9 @@ fn what_can_not_be_checked_is_marked() {
         "`true` shows usage",
         "`true` (fails on warnings)",
         "`true`; it is fast",
+        "`sh t.sh` in app/",
+        "From the `app` directory run `sh t.sh`",
+        "Run `no-such-program --x` and `true`",
     ] {
         assert_eq!(judged(verify), (Some(0), true), "{verify}");
     }
@@ -93,4 +122,53 @@ fn a_check_that_the_agent_makes_impossible_is_red() {
         let output = workspace.run_as_text(&["--max-task-iterations=1"]);
         assert_eq!(output.code, Some(1), "{verify}, {deed}: {}", output.stdout);
     }
+}
+
+/// So is one that an earlier task makes impossible.
+#[test]
+fn a_check_that_was_there_when_the_run_began_is_red_when_it_is_gone() {
+    let tasks =
+        "- [ ] 1.1 A\n  - **Verify**: `test -f out`\n- [ ] 1.2 B\n  - **Verify**: make check\n";
+    let workspace = Workspace::with_tasks(tasks)
+        .file("Makefile", "check:\n\ttrue\n")
+        .agent("*) rm -f Makefile; echo it >>out; echo TASK_COMPLETE ;;");
+    let output = workspace.run_as_text(&["--max-task-iterations=1"]);
+    assert_eq!(output.code, Some(1), "{}", output.stdout);
+}
+
+#[test]
+fn a_fix_that_someone_wrote_for_a_done_task_is_run_and_judged_by_its_own_verify() {
+    let tasks = "- [x] 1.3 A\n  - **Verify**: `true`\n- [ ] 1.4 [FIX 1.3] B\n  - **Verify**: `test -f fixed`\n";
+    let workspace = Workspace::with_tasks(tasks).agent("*) touch fixed; echo TASK_COMPLETE ;;");
+    assert_eq!(workspace.run_as_text(&[]).code, Some(0));
+    let workspace = Workspace::with_tasks(tasks).agent("*) echo it >>out; echo TASK_COMPLETE ;;");
+    let output = workspace.run_as_text(&["--max-task-iterations=1"]);
+    assert_eq!(output.code, Some(1), "{}", output.stdout);
+}
+
+#[test]
+fn a_fix_whose_own_verify_failed_is_marked() {
+    let tasks = "- [ ] 1.3 A\n  - **Verify**: `test -f out`\n- [ ] 1.3.1 [FIX 1.3] B\n  - **Verify**: `test -f fixed`\n";
+    let workspace = Workspace::with_tasks(tasks).agent("*) echo it >>out; echo TASK_COMPLETE ;;");
+    let output = workspace.run_as_text(&[]);
+    assert_eq!(output.code, Some(0));
+    for told in [
+        "its own Verify failed",
+        "own Verify failed: 1.3.1",
+        "unverified: 1.3.1",
+    ] {
+        assert!(output.stdout.contains(told), "{told}: {}", output.stdout);
+    }
+}
+
+#[test]
+fn open_rows_with_a_verify_that_are_not_run_are_named() {
+    let tasks = "- [ ] 1.1 A\n  - **Verify**: `test -f out`\n- [ ] 1.2 B\n  - **Verify**: `test -f out`\n- [ ] Task 1.3: C\n  - **Verify**: `test -f c`\n";
+    let workspace = Workspace::with_tasks(tasks).agent("*) echo it >>out; echo TASK_COMPLETE ;;");
+    let output = workspace.run_as_text(&[]);
+    assert!(
+        output.stdout.contains("not run: line 5 (Task 1.3: C)"),
+        "{}",
+        output.stdout
+    );
 }

@@ -84,7 +84,11 @@ fn is_judged_as_before(before: &TaskFile, row: usize, after: &TaskFile, now: usi
     let was = before.verify_commands(RowId(row));
     let is = after.verify_commands(RowId(now));
     let is_kept = |(was, is): (&VerifyCommand, &VerifyCommand)| {
-        let is_surer = was.form == VerifyForm::IfFiles && is.form == VerifyForm::IfProgram;
+        let is_surer = match is.form {
+            VerifyForm::Always => true,
+            VerifyForm::IfProgram => was.form == VerifyForm::IfFiles,
+            VerifyForm::IfTarget | VerifyForm::IfFiles | VerifyForm::LeftOut => false,
+        };
         let form = if is_surer { was.form } else { is.form };
         *was == VerifyCommand { form, ..is.clone() }
     };

@@ -3,7 +3,9 @@
 //!
 //! Lines keep their numbers, so that what the shell says about one of them stays true.
 
-use super::{Body, Joint, List, PASSING_ON, Pipeline, SEARCHING, Simple, Stage, Statement, read};
+use super::{
+    Body, COMPARING, Joint, List, PASSING_ON, Pipeline, SEARCHING, Simple, Stage, Statement, read,
+};
 
 /// What the shell can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,9 @@ const LINE: &str = r#"__regreen_line() { __regreen_status=$?; [ "$__regreen_stat
 
 /// Returns the last status, else the first that is neither 0 nor the end by a closed pipe.
 const STAGES: &str = r#"__regreen_stages() { local status last=0; for status; do last=$status; done; [ "$last" = 0 ] || return "$last"; for status; do [ "$status" = 0 ] || [ "$status" = 141 ] || return "$status"; done; }; "#;
+
+/// Turns an error of a search or a comparison into what `!` takes for a failure: it has not looked.
+const NO: &str = r#"__regreen_no() { __regreen_status=$?; [ "$__regreen_status" -gt 1 ] || return "$__regreen_status"; echo "not a no: it ended with exit code $__regreen_status" >&2; return 0; }; "#;
 
 /// Returns the script that judges every line of a text, and every stage of a pipeline whose last
 /// stage only passes text on. One command without such a pipeline stays as it is.
@@ -56,7 +61,12 @@ impl Guard<'_> {
     fn applied(mut self) -> String {
         let uses = |name: &str| self.edits.iter().any(|(_, edit)| edit.contains(name));
         let mut script = String::new();
-        for (name, function) in [("__regreen_line", LINE), ("__regreen_stages", STAGES)] {
+        let functions = [
+            ("__regreen_line", LINE),
+            ("__regreen_stages", STAGES),
+            ("__regreen_no", NO),
+        ];
+        for (name, function) in functions {
             if uses(name) {
                 script.push_str(function);
             }
@@ -136,19 +146,22 @@ impl Guard<'_> {
     }
 
     fn pipelines_in(&mut self, list: &List) {
-        if !self.sees_stages {
-            return;
-        }
         for statement in &list.statements {
             for (_, pipeline) in &statement.pipelines {
-                if passes_on(pipeline) {
+                let check = if self.sees_stages && passes_on(pipeline) {
+                    Some("; __regreen_stages \"${PIPESTATUS[@]}\"; }")
+                } else if pipeline.is_negated && may_say_no(pipeline) {
+                    Some("; __regreen_no; }")
+                } else {
+                    None
+                };
+                if check.is_some() {
                     self.edits.push((pipeline.range.start, "{ ".to_owned()));
                 }
                 for stage in &pipeline.stages {
                     self.pipelines_of(stage);
                 }
-                if passes_on(pipeline) {
-                    let check = "; __regreen_stages \"${PIPESTATUS[@]}\"; }";
+                if let Some(check) = check {
                     self.edits.push((pipeline.range.end, check.to_owned()));
                 }
             }
@@ -179,6 +192,13 @@ pub(super) fn passes_on(pipeline: &Pipeline) -> bool {
         [_, .., Stage::Simple(last)] => last.is_one_of(PASSING_ON),
         _ => false,
     }
+}
+
+/// Returns whether a pipeline says no with 1, and ends with more if it can't tell.
+fn may_say_no(pipeline: &Pipeline) -> bool {
+    let last = pipeline.stages.last();
+    let says_no = |simple: &Simple| simple.is_one_of(SEARCHING) || simple.is_one_of(COMPARING);
+    matches!(last, Some(Stage::Simple(simple)) if says_no(simple))
 }
 
 fn only_stage(statement: &Statement) -> Option<&Stage> {
@@ -236,6 +256,7 @@ mod tests {
         guarded(text, Shell::Bash)
             .replace(LINE, "")
             .replace(STAGES, "")
+            .replace(NO, "")
     }
 
     #[test]
@@ -309,6 +330,22 @@ mod tests {
             assert_eq!(run_as(text), run.replace("STAGES", stages));
         }
         assert_eq!(guarded("a | tail -5", Shell::Posix), "a | tail -5");
+    }
+
+    #[test]
+    fn an_error_of_a_search_is_not_what_a_negation_waits_for() {
+        for (text, run) in [
+            ("! grep -q x f", "! { grep -q x f; __regreen_no; }"),
+            (
+                "a && ! cat f | grep x",
+                "a && ! { cat f | grep x; __regreen_no; }",
+            ),
+            ("! diff a b", "! { diff a b; __regreen_no; }"),
+            ("! make", "! make"),
+            ("grep -q x f", "grep -q x f"),
+        ] {
+            assert_eq!(run_as(text), run);
+        }
     }
 
     #[test]

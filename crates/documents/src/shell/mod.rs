@@ -5,6 +5,8 @@
 //! reader.rs      text → script: statements, pipelines, stages
 //! word.rs        where a word, a quote or a substitution ends
 //! guard.rs       the script as it is run: every line and every stage that matters is judged
+//! inputs.rs      what has to be there before a failure or an absence proves anything
+//! setup.rs       commands that prepare the shell for others
 //! always_passes.rs  scripts that can't fail
 //! finding.rs     what a command that says little has found
 //! ```
@@ -15,7 +17,9 @@
 mod always_passes;
 mod finding;
 mod guard;
+mod inputs;
 mod reader;
+mod setup;
 mod word;
 
 use std::ops::Range;
@@ -23,6 +27,8 @@ use std::ops::Range;
 pub use always_passes::always_passes;
 pub use finding::{PathState, RedCommand};
 pub use guard::{Shell, guarded};
+pub use inputs::inputs_of;
+pub(crate) use setup::is_setup;
 
 /// Programs that print what they read: whether it is good, they can't tell.
 const PASSING_ON: &[&str] = &[

@@ -30,14 +30,29 @@ impl FieldName {
             "do" => Self::Do,
             "files" | "file" => Self::Files,
             "done when" => Self::DoneWhen,
-            "verify" => Self::Verify,
             "commit" => Self::Commit,
             "service" => Self::Service,
             "ready" => Self::Ready,
+            name if is_verify(name) => Self::Verify,
             _ => return None,
         };
         Some((field, rest.strip_prefix(':').unwrap_or(rest).trim()))
     }
+}
+
+/// `Verify`, `Verify 2`, `Verify (unit)`, `Verify commands`, `Verification`. `Verified` is a record, and
+/// a sentence in bold that begins with one of these words is one.
+fn is_verify(name: &str) -> bool {
+    let rest = name
+        .strip_prefix("verification")
+        .or_else(|| name.strip_prefix("verify"));
+    let Some(rest) = rest.map(str::trim) else {
+        return false;
+    };
+    let is_aside = rest.starts_with('(') && rest.ends_with(')');
+    let is_number = rest.trim_start_matches('#').parse::<u8>().is_ok();
+    let is_noun = ["command", "commands", "step", "steps"].contains(&rest);
+    rest.is_empty() || is_aside || is_number || is_noun
 }
 
 /// Reads the fields of a row's block. If one occurs twice, the first counts; of Verify, all do.
@@ -184,6 +199,37 @@ fn without_condition(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_name_of_a_verify_field_counts_and_records_do_not() {
+        for name in [
+            "Verify",
+            "VERIFY:",
+            "Verify 2",
+            "Verify (B)",
+            "Verify commands",
+            "Verification",
+        ] {
+            let content = format!("**{name}**: `x`");
+            assert_eq!(
+                FieldName::parse(&content),
+                Some((FieldName::Verify, "`x`")),
+                "{name}"
+            );
+        }
+        for name in [
+            "Verified",
+            "Verify that it works",
+            "Verifiable",
+            "Verification grep",
+        ] {
+            assert_eq!(
+                FieldName::parse(&format!("**{name}**: `x`")),
+                None,
+                "{name}"
+            );
+        }
+    }
 
     #[test]
     fn backticks_and_conditions_are_not_part_of_the_message() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    NextStep, PickedTask, PlanQuery, PlanStatus, TaskId, TaskKey, TaskKind, VerifyCommand,
+    NextStep, PickedTask, PlanQuery, PlanStatus, Task, TaskId, TaskKey, TaskKind, VerifyCommand,
 };
 
 use super::fields::commit_message;
@@ -35,13 +35,20 @@ pub enum Next {
 
 impl TaskFile {
     /// Returns the first open original that is required, or the deepest and latest of its open
-    /// fixes.
+    /// fixes. So does an original that is done: regreen leaves none of its fixes open, a person wrote
+    /// them.
     #[must_use]
     pub fn next(&self, pick: &Pick) -> Next {
         for id in self.rows() {
-            let is_open = |row: &Row| !row.done && row.fix_of.is_none() && required(row, pick);
-            if !self.row(id).is_some_and(is_open) || self.is_passed_over(id, pick) {
+            let is_wanted = |row: &Row| row.fix_of.is_none() && required(row, pick);
+            if !self.row(id).is_some_and(is_wanted) || self.is_passed_over(id, pick) {
                 continue;
+            }
+            if self.is_done(id) {
+                match self.latest_open_fix(id, pick) {
+                    Some(fix) => return Next::Run(fix),
+                    None => continue,
+                }
             }
             if self.row(id).is_some_and(|row| row.kind == TaskKind::Group) {
                 if self.has_open_rows(id, pick) {
@@ -67,9 +74,15 @@ impl TaskFile {
     pub fn open_rows_of(&self, id: &TaskId, include_optional: bool) -> usize {
         let originals = self.open_rows(include_optional);
         let originals = originals.filter(|row| self.belongs_to(*row, id)).count();
-        let is_open_fix = |row: &Row| row.fix_of.is_some() && !row.done;
-        let fixes = self.rows_with_id(id).filter_map(|row| self.row(row));
-        originals + fixes.filter(|row| is_open_fix(row)).count()
+        let is_open_fix = |row: &RowId| !self.is_done(*row) && !self.is_on_its_own(*row);
+        originals + self.rows_with_id(id).filter(is_open_fix).count()
+    }
+
+    /// Returns whether nothing but its own Verify decides about a row: it is an original, or it fixes
+    /// one that is done.
+    fn is_on_its_own(&self, row: RowId) -> bool {
+        let root = self.root(row);
+        root == row || self.is_done(root)
     }
 
     fn open_rows(&self, include_optional: bool) -> impl Iterator<Item = RowId> {
@@ -78,8 +91,8 @@ impl TaskFile {
             ..Pick::default()
         };
         self.rows().filter(move |id| {
-            let is_open = |row: &Row| !row.done && row.fix_of.is_none() && required(row, &pick);
-            self.row(*id).is_some_and(is_open)
+            let is_open = |row: &Row| !row.done && required(row, &pick);
+            self.row(*id).is_some_and(is_open) && self.is_on_its_own(*id)
         })
     }
 
@@ -88,6 +101,17 @@ impl TaskFile {
     pub fn belongs_to(&self, row: RowId, id: &TaskId) -> bool {
         let mut above = std::iter::successors(Some(self.root(row)), |row| self.parent(*row));
         above.any(|row| self.key(row).is_some_and(|key| key.id == *id))
+    }
+
+    /// Returns the open rows with a Verify of their own that are not run: they are checklist items.
+    #[must_use]
+    pub fn unrun_checks(&self) -> Vec<Task> {
+        let is_left_out = |row: &RowId| self.kind(*row) == Some(TaskKind::Checklist);
+        let rows = self.rows().filter(is_left_out);
+        let rows = rows.filter(|row| !self.is_done(*row));
+        rows.filter_map(|row| self.task(row))
+            .filter(|task| task.fields.verify.is_some())
+            .collect()
     }
 
     /// Returns how many rows are there to run, fixes included.
@@ -130,6 +154,10 @@ impl TaskFile {
         {
             return None;
         }
+        self.latest_open_fix(original, pick)
+    }
+
+    fn latest_open_fix(&self, original: RowId, pick: &Pick) -> Option<RowId> {
         self.all_fixes(original)
             .filter(|fix| self.row(*fix).is_some_and(|row| !row.done))
             .filter(|fix| !self.is_passed_over(*fix, pick))
@@ -183,9 +211,16 @@ impl TaskFile {
 
     fn picked(&self, row: RowId, query: &PlanQuery, is_group: bool) -> Option<PickedTask> {
         let task = self.task(row)?;
+        let root = if self.is_on_its_own(row) {
+            row
+        } else {
+            self.root(row)
+        };
+        let verify = self.judged_by(row);
         Some(PickedTask {
             task: task.key()?,
-            root: self.key(self.root(row))?,
+            root: self.key(root)?,
+            has_own_verify: root != row && self.has_own_verify(row, &verify),
             index: count(self.index_of(row, query.include_optional)),
             total: count(self.runnable(query.include_optional)),
             is_verify: task.is_verify(),
@@ -193,7 +228,7 @@ impl TaskFile {
             is_group,
             has_fixes: self.fixes(row).next().is_some(),
             failed_before: None,
-            verify: self.judged_by(row),
+            verify,
             services: self.services(row),
             declines_commit: task
                 .fields
@@ -214,6 +249,19 @@ impl TaskFile {
         } else {
             verify
         }
+    }
+
+    /// Returns whether a fix has a check that neither the task that it fixes nor its root has.
+    fn has_own_verify(&self, fix: RowId, verify: &[VerifyCommand]) -> bool {
+        let fixed = self.fixed_by(fix).into_iter().chain([self.root(fix)]);
+        let theirs: Vec<VerifyCommand> = fixed.flat_map(|row| self.verify_commands(row)).collect();
+        let is_own = |command: &VerifyCommand| {
+            let mut same = theirs
+                .iter()
+                .filter(|other| other.command == command.command);
+            same.next().is_none()
+        };
+        verify.iter().any(is_own)
     }
 
     fn first_open(&self, include_optional: bool) -> Option<u32> {

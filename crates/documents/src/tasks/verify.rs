@@ -3,18 +3,20 @@
 
 mod bare;
 mod expectation;
+mod place;
 mod sentence;
 
 use regreen_model::{Fields, VerifyCommand, VerifyForm};
 
 use super::code::{Piece, pieces, spans};
 use super::{RowId, TaskFile};
+use crate::shell::is_setup;
 
 /// Returns the commands that a Verify field names, in order. Whether a word is a program is not
 /// known here.
 #[must_use]
 pub fn verify_commands(field: &str) -> Vec<VerifyCommand> {
-    commands_of(field, &Vec::new)
+    with_setup(commands_of(field, &Vec::new))
 }
 
 impl TaskFile {
@@ -24,10 +26,24 @@ impl TaskFile {
     pub fn verify_commands(&self, row: RowId) -> Vec<VerifyCommand> {
         let fields = self.task(row).map(|task| task.fields);
         let files = || self.files_until(row);
-        let verify = fields.iter().flat_map(Fields::verify_fields);
-        verify
-            .flat_map(|field| commands_of(field, &files))
-            .collect()
+        let mut commands = Vec::new();
+        // A field that only prepares the shell prepares it for the next one.
+        let mut prepared: Vec<VerifyCommand> = Vec::new();
+        let mut prose = None;
+        for field in fields.iter().flat_map(Fields::verify_fields) {
+            let own = commands_of(field, &files);
+            if own.is_empty() {
+                prose = prose.or_else(|| stated_in_prose(field));
+            }
+            let only_prepares = own.iter().all(|command| is_setup(&command.command));
+            prepared.extend(own);
+            if !only_prepares {
+                commands.extend(with_setup(std::mem::take(&mut prepared)));
+            }
+        }
+        commands.extend(with_setup(prepared));
+        leave_unchecked(&mut commands, prose);
+        commands
     }
 
     /// The files that a task and those before it name.
@@ -46,6 +62,53 @@ fn named_files(field: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
+/// Each command with those in front of it that prepare the shell: `cd app` in a shell of its own would
+/// be forgotten.
+fn with_setup(commands: Vec<VerifyCommand>) -> Vec<VerifyCommand> {
+    let mut ready: Vec<VerifyCommand> = Vec::new();
+    let mut setup: Vec<String> = Vec::new();
+    let mut waiting: Option<VerifyCommand> = None;
+    for mut command in commands {
+        let text = command.command.clone();
+        command.command = setup
+            .iter()
+            .chain([&text])
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("\n");
+        if let Some(before) = waiting.take() {
+            command.unchecked = command.unchecked.or(before.unchecked);
+        }
+        if command.expects.is_none() && is_setup(&text) {
+            setup.push(text);
+            waiting = Some(command);
+        } else {
+            ready.push(command);
+        }
+    }
+    ready.extend(waiting);
+    ready
+}
+
+/// A field without a command next to others that have one, unless it tells how a check once ended.
+fn stated_in_prose(field: &str) -> Option<String> {
+    let line = field
+        .lines()
+        .map(without_bullet)
+        .find(|line| !line.is_empty())?;
+    let is_record = line
+        .get(..4)
+        .is_some_and(|start| start.eq_ignore_ascii_case("pass"));
+    (!is_record && !is_by_hand(line.trim_matches('`'))).then(|| line.to_owned())
+}
+
+/// Notes something that is said about the result and can't be checked.
+fn leave_unchecked(commands: &mut [VerifyCommand], stated: Option<String>) {
+    if let Some(command) = commands.iter_mut().find(|one| one.unchecked.is_none()) {
+        command.unchecked = stated;
+    }
+}
+
 fn commands_of(field: &str, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyCommand> {
     let parts = Parts::of(field);
     let mut commands = if parts.scripts.is_empty() {
@@ -60,6 +123,8 @@ fn commands_of(field: &str, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyComman
         if let Some(last) = scripts.last_mut() {
             last.unchecked = unchecked_lines(&parts.after);
         }
+        let place = place::stated(&parts.prose, &scripts);
+        leave_unchecked(&mut scripts, place);
         scripts
     };
     commands.retain(|command| !is_by_hand(&command.command));
@@ -111,7 +176,7 @@ fn from_prose(prose: &str, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyCommand
             .filter_map(|line| bare::command(line, files))
             .collect(),
         [only] if only.is_whole(prose) => vec![VerifyCommand::always(only.code.as_str())],
-        spans => sentence::commands(prose, spans),
+        spans => sentence::commands(prose, spans, files),
     }
 }
 

@@ -43,6 +43,7 @@ pub(crate) fn picked(id: &str, index: u32) -> PickedTask {
         failed_before: None,
         has_fixes: false,
         declines_commit: false,
+        has_own_verify: false,
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Figures {
     pub tokens: Tokens,
     /// Passed with nothing to verify them.
     pub unverified: Vec<PublicTask>,
+    /// Fixes whose own Verify failed, though the task that they fix passed.
+    pub verify_failed: Vec<PublicTask>,
     /// Passed when their Verify ran a second time.
     pub flaky: Vec<PublicTask>,
     /// Passed without a change to any file.
@@ -154,6 +156,7 @@ impl Summary {
                 output: self.totals.spent.output_tokens,
             },
             unverified: self.marked(Mark::Unverified),
+            verify_failed: self.marked(Mark::VerifyFailed),
             flaky: self.marked(Mark::Flaky),
             nothing_changed: self.marked(Mark::NothingChanged),
             claimed: self.marked(Mark::Claimed),

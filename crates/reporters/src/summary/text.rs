@@ -77,6 +77,7 @@ impl Summary {
     fn warning_lines(&self, figures: &Figures) -> Vec<StatusLine> {
         let marks = [
             ("unverified", &figures.unverified),
+            ("own Verify failed", &figures.verify_failed),
             ("flaky", &figures.flaky),
             ("nothing changed", &figures.nothing_changed),
         ];

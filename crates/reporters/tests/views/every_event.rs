@@ -139,6 +139,7 @@ fn before_an_attempt(text: &str) -> Vec<Event> {
         failed_before: None,
         has_fixes: false,
         declines_commit: false,
+        has_own_verify: false,
     };
     vec![
         Event::RunResumed {

@@ -276,5 +276,6 @@ pub(crate) fn picked(row: &OutlineRow, verify: &[&str], commit: Option<&str>) ->
         failed_before: None,
         has_fixes: false,
         declines_commit: false,
+        has_own_verify: false,
     }
 }

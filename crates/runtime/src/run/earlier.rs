@@ -1,5 +1,6 @@
 //! What earlier runs of a spec leave to the next one.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -173,7 +174,7 @@ fn commands_now(
     if now.is_empty() || is_same {
         return passed.commands.clone();
     }
-    programs.settle(&RealDisk, &mut now);
+    programs.settle(&RealDisk, &mut now, &BTreeSet::new());
     now
 }
 

@@ -5,11 +5,11 @@ mod past;
 
 use std::collections::BTreeMap;
 
-use regreen_documents::{FixRecord, RowId};
+use regreen_documents::{FixRecord, RowId, TaskFile};
 use regreen_engine::{Phase, State, TaskState};
 use regreen_model::{
     AgentIdentity, Budget, Event, FailureRecord, Mark, OutlineKind, OutlineRow, RunOutcome,
-    Spending, TaskKey, Timestamp,
+    Spending, Task, TaskKey, Timestamp,
 };
 use regreen_runtime::{
     LockHolder, LockPurpose, TreeLock, is_asked_to_stop_after_task, now, outline, workspace_masks,
@@ -53,6 +53,14 @@ struct Status {
     tasks: Vec<TaskStatus>,
     /// The run was asked to stop when its current task is done.
     stops_after_task: bool,
+    /// Open rows with a Verify that are not run, because they are checklist items.
+    not_run: Vec<UnrunRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct UnrunRow {
+    line: usize,
+    title: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -244,8 +252,15 @@ impl Status {
                 .as_ref()
                 .map(|run| run_status(run, &known.state, ours)),
             other_run: other.map(AtWork::of),
+            not_run: unrun_rows(&known.plan.file),
         })
     }
+}
+
+fn unrun_rows(file: &TaskFile) -> Vec<UnrunRow> {
+    let rows = file.unrun_checks().into_iter();
+    rows.map(|Task { line, title, .. }| UnrunRow { line, title })
+        .collect()
 }
 
 impl AtWork {

@@ -16,12 +16,15 @@ pub fn findings(
 ) -> Vec<Finding> {
     let mut judged: Vec<(usize, VerifyCommand)> = Vec::new();
     for (row, task) in open {
-        let commands = file.verify_commands(*row).into_iter();
-        judged.extend(
-            commands
-                .filter(&can_run)
-                .map(|command| (task.line, command)),
-        );
+        let mut commands = file.verify_commands(*row);
+        for command in &mut commands {
+            command.settle(can_run(command));
+        }
+        // If none can be run, that is told of the whole task.
+        if commands.iter().any(&can_run) {
+            commands.retain(|command| can_run(command) || command.is_left_out());
+            judged.extend(commands.into_iter().map(|command| (task.line, command)));
+        }
     }
     [unfailing(&judged), unchecked(&judged)]
         .into_iter()
@@ -58,6 +61,9 @@ fn places(
 
 fn unfailing(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
     let places = places(judged, |command| {
+        if command.is_left_out() {
+            return None;
+        }
         let why = match command.expects {
             None => always_passes(&command.command)?,
             // What it prints can be wrong, however it ends.
@@ -77,6 +83,10 @@ fn unfailing(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
 
 fn unchecked(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
     let places = places(judged, |command| {
+        if command.is_left_out() {
+            let left_out = first_line(&command.command);
+            return Some(format!("nothing here can run: {left_out}"));
+        }
         let stated = command.unchecked.as_deref()?;
         Some(format!("not checked: {}", first_line(stated)))
     });

@@ -1,5 +1,6 @@
 //! What would be run, without running anything.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use regreen_agents::Agent;
@@ -61,7 +62,12 @@ fn tell(page: &mut String, ready: &PreparedRun, task: &Task, mut verify: Vec<Ver
             steps => tell_lines(page, "steps:  ", steps.iter().map(String::as_str)),
         }
     }
-    verify.retain(|command| ready.programs.can_run(&RealDisk, command));
+    ready
+        .programs
+        .settle(&RealDisk, &mut verify, &BTreeSet::new());
+    let (verify, others): (Vec<VerifyCommand>, Vec<VerifyCommand>) = verify
+        .into_iter()
+        .partition(|command| ready.programs.can_run(&RealDisk, command));
     match (verify.as_slice(), &ready.config.gate) {
         ([], None) => page.push_str("    verify: nothing to run, so it would pass as unverified\n"),
         ([], Some(gate)) => tell_lines(page, "gate:   ", [gate.as_str()].into_iter()),
@@ -74,6 +80,9 @@ fn tell(page: &mut String, ready: &PreparedRun, task: &Task, mut verify: Vec<Ver
                 }
             }
         }
+    }
+    for command in others.iter().filter(|command| command.is_left_out()) {
+        tell_lines(page, "left out: ", [command.command.as_str()].into_iter());
     }
 }
 

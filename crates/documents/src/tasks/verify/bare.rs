@@ -2,7 +2,8 @@
 
 use regreen_model::{VerifyCommand, VerifyForm};
 
-use super::{if_program, is_prose, without_bullet};
+use super::{if_program, is_prose, place, without_bullet};
+use crate::shell::is_setup;
 
 /// Build and test tools, with the words that may follow. Without any, the tool itself checks.
 const TOOLS: &[(&str, &[&str])] = &[
@@ -57,7 +58,12 @@ pub(super) fn command(line: &str, files: &dyn Fn() -> Vec<String>) -> Option<Ver
     let text = without_bullet(line);
     let words: Vec<&str> = text.split_whitespace().collect();
     let (program, arguments) = words.split_first()?;
-    if is_prose(text) {
+    if is_setup(text) {
+        return Some(if_program(text));
+    }
+    let is_loop = words.iter().any(|word| ["for", "case"].contains(word));
+    let says_where = !is_loop && place::stated(text, &[]).is_some();
+    if is_prose(text) || says_where {
         return None;
     }
     let form = if has_shape(text, &words) || is_tool(program, arguments) {
@@ -75,6 +81,26 @@ pub(super) fn command(line: &str, files: &dyn Fn() -> Vec<String>) -> Option<Ver
         form,
         ..if_program(text)
     })
+}
+
+/// Returns whether a text can hardly be anything else than a command: a tool with what it does, or a
+/// program with a flag or a pipe.
+pub(super) fn is_surely_a_command(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let Some((program, arguments)) = words.split_first() else {
+        return false;
+    };
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "./_-".contains(c);
+    let is_flag = |word: &&str| {
+        let name = word.trim_start_matches('-');
+        name.len() < word.len() && name.starts_with(|c: char| c.is_ascii_alphabetic())
+    };
+    let is_joined = ["|", "&&"].iter().any(|sign| arguments.contains(sign));
+    let is_made = RUNNERS.contains(program) && !arguments.is_empty();
+    !is_prose(text)
+        && program.chars().all(is_name)
+        && program.starts_with(|c: char| c.is_ascii_lowercase() || c == '.')
+        && (is_tool(program, arguments) || is_made || is_joined || arguments.iter().any(is_flag))
 }
 
 /// A flag, a quote, a pipe or a path.

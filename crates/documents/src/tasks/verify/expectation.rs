@@ -53,15 +53,17 @@ pub(super) fn stated(after: &str, subject: Subject) -> Stated {
     in_parts(after, text, is_set_off, subject)
 }
 
-/// Reads part by part. A part that would accept a failure doesn't count: the others may take it
-/// back ("fails, but only on Windows").
+/// Reads part by part. A part that would accept a failure counts only if all others are understood:
+/// they may take it back ("fails, but only on Windows").
 fn in_parts(after: &str, text: &str, is_set_off: bool, subject: Subject) -> Stated {
     let mut meanings: Vec<Meaning> = Vec::new();
+    let mut failures: Vec<Meaning> = Vec::new();
     let mut is_missing = false;
     let is_added = is_added(after);
     for Clause { text, is_remark } in clauses(text) {
         match meaning(text, is_set_off || !meanings.is_empty(), subject) {
             Some(meaning) if !meaning.accepts_failure() => meanings.push(meaning),
+            Some(meaning) if !is_remark && !subject.is_hedged => failures.push(meaning),
             _ if is_remark && !meanings.is_empty() => {}
             // What stands beside something that was understood is meant as well.
             _ if is_added || !meanings.is_empty() => is_missing = true,
@@ -70,6 +72,12 @@ fn in_parts(after: &str, text: &str, is_set_off: bool, subject: Subject) -> Stat
             }
             _ => is_missing = true,
         }
+    }
+    if is_missing || meanings.is_empty() || meanings.contains(&Meaning::Passes) {
+        is_missing |= !failures.is_empty();
+    } else {
+        failures.append(&mut meanings);
+        meanings = failures;
     }
     let expected: Vec<Expectation> = meanings.iter().filter_map(Meaning::expectation).collect();
     let passes = meanings.contains(&Meaning::Passes);

@@ -4,7 +4,7 @@ use regreen_model::{VerifyCommand, VerifyForm};
 
 use super::super::code::Span;
 use super::expectation::{Stated, Subject, is_hedged, is_not_meant, is_stated, stated};
-use super::{if_program, without_bullet};
+use super::{bare, if_program, is_prose, leave_unchecked, place, without_bullet};
 use crate::shell::judging_program;
 
 /// Words that tell to run what follows.
@@ -43,17 +43,50 @@ const JOINTS: &[&str] = &["and", "or", "nor", "&&", "+", "&", ","];
 /// "for example `curl …`" and "do not run `rm …`" are not instructions.
 const EXAMPLES: &[&str] = &["e.g.", "for example", "such as", "not run", "n't run"];
 
+/// Words with which a sentence speaks of a file instead of running it.
+const OF_FILES: &[&str] = &[
+    "contains", "created", "defines", "deleted", "exist", "exists", "has", "have", "includes",
+    "is", "are", "present", "removed", "was", "were",
+];
+/// What several commands do.
+const OF_SEVERAL: &[&str] = &[
+    "both", "each", "all", "exit", "fail", "give", "output", "pass", "print", "return", "show",
+];
+
 /// Reads spans from left to right: each is a command, or a part of what is said about one.
-pub(super) fn commands(prose: &str, spans: &[Span]) -> Vec<VerifyCommand> {
+pub(super) fn commands(
+    prose: &str,
+    spans: &[Span],
+    files: &dyn Fn() -> Vec<String>,
+) -> Vec<VerifyCommand> {
     let roles = roles(prose, spans);
-    let is_command = |at: &usize| roles.get(*at) == Some(&Role::Command);
-    let indices: Vec<usize> = (0..spans.len()).filter(is_command).collect();
+    let with_role = |wanted: Role| {
+        let with_roles = spans.iter().zip(&roles);
+        let wanted = with_roles.filter(move |(_, role)| **role == wanted);
+        wanted.map(|(span, _)| span).collect::<Vec<&Span>>()
+    };
+    let mut commands = in_order(prose, &with_role(Role::Command), spans.len(), files);
+    for span in with_role(Role::Mention) {
+        if bare::is_surely_a_command(&span.code) {
+            leave_unchecked(&mut commands, Some(format!("`{}` is not run", span.code)));
+        }
+    }
+    let place = place::stated(prose, &commands);
+    leave_unchecked(&mut commands, place);
+    commands
+}
+
+fn in_order(
+    prose: &str,
+    spans: &[&Span],
+    count: usize,
+    files: &dyn Fn() -> Vec<String>,
+) -> Vec<VerifyCommand> {
     let mut commands: Vec<VerifyCommand> = Vec::new();
-    for (position, index) in indices.iter().enumerate() {
-        let Some(span) = spans.get(*index) else {
-            continue;
-        };
-        let next = indices.get(position + 1).and_then(|next| spans.get(*next));
+    // Where the commands begin that are joined to the one at hand.
+    let mut joined_from = 0;
+    for (at, span) in spans.iter().enumerate() {
+        let next = spans.get(at + 1);
         let until = next.map_or(prose.len(), |next| next.range.start);
         let after = &prose[span.range.end..until];
         let (line, below) = after.split_once('\n').unwrap_or((after, ""));
@@ -64,22 +97,89 @@ pub(super) fn commands(prose: &str, spans: &[Span]) -> Vec<VerifyCommand> {
             is_hedged: is_hedged(before),
             is_several: !commands.is_empty() && is_joined(before),
         };
+        if !subject.is_several {
+            joined_from = commands.len();
+        }
         let mut said = stated(line, subject);
         // The words before the next command lead to it.
         if next.is_none() && said.unchecked.is_none() {
             said.unchecked = super::unchecked_lines(below);
         }
-        if subject.is_several && is_about_several(line) {
-            share(&mut commands, &said);
+        if subject.is_several && (is_about_several(line) || speaks_of_several(before)) {
+            share(&mut commands[joined_from..], &said);
         }
-        let leads = spans.len() == 1 && prose[..span.range.start].trim().is_empty();
-        commands.push(command(span, said, leads));
+        // A line that is a command, perhaps with what is expected of it.
+        let is_sure = own_line(prose, span).is_some_and(|after| {
+            let is_all = after.trim_matches(['.', ',', ';', ' ']).is_empty();
+            let is_told = said.is_understood && !after.contains('`') && span.code.contains(' ');
+            ((is_all || is_told) && is_plain_command(&span.code))
+                || (said.is_understood && count == 1)
+        });
+        let is_sure = is_sure || (is_script(&span.code, files) && !speaks_of_file(line));
+        commands.push(command(span, said, is_sure));
     }
     commands
 }
 
-fn command(span: &Span, said: Stated, leads: bool) -> VerifyCommand {
-    let is_sure = leads && said.is_understood;
+/// The text behind a span that begins a line or a list item.
+fn own_line<'t>(prose: &'t str, span: &Span) -> Option<&'t str> {
+    let before = &prose[..span.range.start];
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    let is_first = before.trim().is_empty();
+    // Without a bullet it may be the rest of a sentence.
+    let is_item = !line.trim().is_empty() && without_bullet(&format!("{line}x")) == "x";
+    let after = &prose[span.range.end..];
+    (is_first || is_item).then(|| after.split('\n').next().unwrap_or(after))
+}
+
+/// Returns whether nothing in a span of its own speaks against running it.
+fn is_plain_command(code: &str) -> bool {
+    let command = if_program(code);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "._-/+[$".contains(c);
+    let program = command.program();
+    !program.is_empty() && program.chars().all(is_part) && !is_prose(code) && !is_file(code)
+}
+
+/// A name of a file and nothing else, which is hardly meant to be run.
+fn is_file(code: &str) -> bool {
+    let last = code.rsplit('/').next().unwrap_or(code);
+    let ending = last.rsplit_once('.').map(|(_, ending)| ending);
+    let is_script = ending.is_some_and(|ending| SCRIPTS.contains(&ending));
+    !code.contains(' ') && !is_script && (last.is_empty() || ending.is_some())
+}
+
+const SCRIPTS: &[&str] = &["sh", "bash", "zsh"];
+/// What may run if it is called by its path.
+const PROGRAMS: &[&str] = &["bat", "js", "mjs", "php", "pl", "py", "rb", "ts"];
+
+/// `./check`, `scripts/check.sh`, `tools/check.py --all`; and `check.sh` if the tasks name that file.
+fn is_script(code: &str, files: &dyn Fn() -> Vec<String>) -> bool {
+    let command = if_program(code);
+    let word = command.program();
+    let is_path = word.contains('/') && !word.starts_with('/') && !word.contains("://");
+    let (folder, name) = word.rsplit_once('/').unwrap_or(("", word));
+    let ending = name.trim_start_matches('.').rsplit_once('.');
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    let has_arguments = code.contains(' ');
+    let is_runnable = match ending.map(|(_, ending)| ending) {
+        Some(ending) if SCRIPTS.contains(&ending) => true,
+        Some(ending) => PROGRAMS.contains(&ending) && (has_arguments || folder.starts_with('.')),
+        None => ["bin", "script", "scripts"].contains(&folder) || folder.starts_with('.'),
+    };
+    let is_named = |word: &str| files().iter().any(|file| file == word);
+    !name.is_empty()
+        && is_runnable
+        && word.chars().all(is_plain)
+        && (is_path || (ending.is_some() && is_named(word)))
+}
+
+fn speaks_of_file(after: &str) -> bool {
+    let first = after.split_whitespace().next().unwrap_or_default();
+    let first = first.trim_matches(|c: char| !c.is_alphanumeric());
+    OF_FILES.contains(&first.to_lowercase().as_str())
+}
+
+fn command(span: &Span, said: Stated, is_sure: bool) -> VerifyCommand {
     VerifyCommand {
         form: if is_sure {
             VerifyForm::Always
@@ -106,7 +206,18 @@ fn share(commands: &mut [VerifyCommand], said: &Stated) {
 fn is_about_several(after: &str) -> bool {
     let words = after.trim_start_matches(|c: char| !c.is_alphanumeric());
     let first = words.split_whitespace().next().unwrap_or_default();
-    ["both", "each", "all"].contains(&first.to_lowercase().as_str())
+    let first = first.trim_end_matches(|c: char| !c.is_alphanumeric());
+    OF_SEVERAL.contains(&first.to_lowercase().as_str())
+}
+
+/// "Both `a` and `b` fail": what is said goes for all that are joined.
+fn speaks_of_several(before: &str) -> bool {
+    let prose: Vec<&str> = before.split('`').step_by(2).collect();
+    let prose = prose.join(" ").replace(". ", "\n");
+    let sentence = prose.rsplit([';', ':', '\n']).next().unwrap_or(&prose);
+    let words = sentence.to_lowercase();
+    let mut words = words.split_whitespace();
+    words.any(|word| ["both", "each", "all"].contains(&word))
 }
 
 /// Returns whether a span is joined to one before it, on the same line.
@@ -132,6 +243,8 @@ enum Role {
     Command,
     /// It is code that the sentence is about.
     Mention,
+    /// It is an example, or what another command prints.
+    Other,
 }
 
 fn roles(prose: &str, spans: &[Span]) -> Vec<Role> {
@@ -154,8 +267,9 @@ fn roles(prose: &str, spans: &[Span]) -> Vec<Role> {
 fn role(before: &str, span: &Span, after: &str, last: Option<Role>) -> Role {
     let lower = before.to_lowercase();
     let is_example = EXAMPLES.iter().any(|words| lower.contains(words));
-    if is_example || is_not_meant(after) || span.code.contains("{{") {
-        return Role::Mention;
+    let is_folder = span.code.ends_with('/') && !span.code.contains(' ');
+    if is_example || is_not_meant(after) || is_folder || span.code.contains("{{") {
+        return Role::Other;
     }
     let (line, is_first) = match before.rsplit_once('\n') {
         Some((_, line)) => (without_bullet(line), true),
@@ -200,6 +314,6 @@ fn of_shown(word: &str, code: &str) -> Role {
     if compares && is_like_a_command {
         Role::Command
     } else {
-        Role::Mention
+        Role::Other
     }
 }

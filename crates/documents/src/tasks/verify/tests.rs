@@ -246,7 +246,6 @@ fn text_that_is_not_about_the_result_leaves_nothing_unchecked() {
         "or equivalent",
         "or equivalent (if it exists)",
         "(syntax check)",
-        "(in `sub/folder`)",
         "to confirm AC-1",
         "- type checking",
         "\n2. Run it again",
@@ -479,4 +478,204 @@ fn a_bare_command_may_name_the_files_of_this_task_and_those_before() {
         .map(|command| command.form)
         .collect();
     assert_eq!(forms, [IfFiles]);
+}
+
+/// What each command of a field is judged by, with how sure it is that it is one.
+#[track_caller]
+fn check_forms(text: &str, expected: &[(&str, VerifyForm, &str)]) {
+    let file = TaskFile::read(text);
+    let commands: Vec<VerifyCommand> = file
+        .rows()
+        .flat_map(|row| file.verify_commands(row))
+        .collect();
+    let found: Vec<(&str, VerifyForm, String)> = commands
+        .iter()
+        .map(|one| (one.command.as_str(), one.form, one.judged_by()))
+        .collect();
+    let found: Vec<(&str, VerifyForm, &str)> = found
+        .iter()
+        .map(|(command, form, judged)| (*command, *form, judged.as_str()))
+        .collect();
+    assert_eq!(found, expected, "{text}");
+}
+
+#[test]
+fn scripts_and_list_items_are_commands_whether_or_not_they_are_there() {
+    const PLAIN: &str = "exit code 0";
+    check(
+        "Run `./smoke.sh` and `sh t.sh`",
+        &[("./smoke.sh", Always, ""), ("sh t.sh", IfProgram, "")],
+    );
+    check(
+        "\n- `eslintish --max-warnings 0 src/`\n- `sh t.sh`",
+        &[
+            ("eslintish --max-warnings 0 src/", Always, ""),
+            ("sh t.sh", Always, ""),
+        ],
+    );
+    check(
+        "1. `toolish a b` exits 2\n2. `sh t.sh`",
+        &[("toolish a b", Always, "exits 2"), ("sh t.sh", Always, "")],
+    );
+    check_forms(
+        "- [ ] 1.1 a\n  - **Files**: `smoke.sh`, `src/a.rs`\n  - **Verify**: Run `smoke.sh` and `make`\n",
+        &[("smoke.sh", Always, PLAIN), ("make", IfProgram, PLAIN)],
+    );
+    // Files that are only spoken of.
+    for (field, first) in [
+        ("`scripts/x.sh` exists and `make`", "scripts/x.sh"),
+        ("Check `src/a.rs`, then run `make`", "src/a.rs"),
+        ("\n- `README.md`\n- `make`", "README.md"),
+        ("\n- `AppState`\n- `make`", "AppState"),
+        ("\n- `parse()`\n- `make`", "parse()"),
+    ] {
+        let commands = verify_commands(field);
+        let found = commands.first().map(|one| (one.command.as_str(), one.form));
+        assert_eq!(found, Some((first, IfProgram)), "{field}");
+    }
+}
+
+#[test]
+fn a_command_that_a_sentence_only_mentions_is_told() {
+    let commands = verify_commands("`cargo test` for the `cargo run -p ui` part");
+    assert_eq!(
+        commands.first().and_then(|one| one.unchecked.as_deref()),
+        Some("`cargo run -p ui` is not run")
+    );
+    for field in [
+        "`cargo test` passes with the `AppState` of `src/a.rs`",
+        "`cargo test` (e.g. `cargo test -p x`)",
+        "`make x` — expect `NO_TRACEBACK`.",
+    ] {
+        let commands = verify_commands(field);
+        let told = commands.iter().filter_map(|one| one.unchecked.as_deref());
+        assert!(
+            !told.into_iter().any(|told| told.ends_with("is not run")),
+            "{field}"
+        );
+    }
+}
+
+#[test]
+fn what_prepares_the_shell_does_so_for_the_commands_behind_it() {
+    check(
+        "`cd app` and `sh t.sh`",
+        &[("cd app\nsh t.sh", IfProgram, "")],
+    );
+    check(
+        "1. `cd app`\n2. `export CI=1`\n3. `npm test`\n4. `npm run lint` fails",
+        &[
+            ("cd app\nexport CI=1\nnpm test", Always, ""),
+            ("cd app\nexport CI=1\nnpm run lint", Always, "fails"),
+        ],
+    );
+    check(
+        "- cd app\n- npm test",
+        &[("cd app\nnpm test", IfProgram, "")],
+    );
+    // Each of these is a whole command.
+    check(
+        "`cd app && make` and `cd app && make lint`",
+        &[
+            ("cd app && make", IfProgram, ""),
+            ("cd app && make lint", IfProgram, ""),
+        ],
+    );
+    check("`cd app`", &[("cd app", Always, "")]);
+    check_forms(
+        "- [ ] 1.1 a\n  - **Verify**: `cd app`\n  - **Verify 2**: `make`\n  - **Verification**: `make lint`\n",
+        &[
+            ("cd app\nmake", Always, "exit code 0"),
+            ("make lint", Always, "exit code 0"),
+        ],
+    );
+}
+
+#[test]
+fn another_folder_to_run_in_is_not_checked() {
+    for field in [
+        "`sh t.sh` in app/",
+        "`sh t.sh` (in `app/`)",
+        "From the `app` directory run `sh t.sh`",
+        "`sh t.sh` in the app folder",
+        "In `app/`:\n- `make`\n- `sh t.sh`",
+        "In app/:\n```sh\nsh t.sh\n```",
+    ] {
+        let commands = verify_commands(field);
+        assert!(
+            commands.iter().any(|one| one.unchecked.is_some()),
+            "{field}"
+        );
+    }
+    assert_eq!(verify_commands("npm test in app/"), []);
+    for field in ["`sh t.sh` in the root folder", "`make -C app` in app/"] {
+        let commands = verify_commands(field);
+        assert!(
+            commands.iter().all(|one| one.unchecked.is_none()),
+            "{field}"
+        );
+    }
+}
+
+#[test]
+fn what_is_said_of_both_goes_for_both() {
+    for field in [
+        "Both `sh a.sh` and `sh b.sh` fail",
+        "`sh a.sh` and `sh b.sh` fail",
+        "`sh a.sh`, `sh b.sh` each fail",
+    ] {
+        check(
+            field,
+            &[
+                ("sh a.sh", IfProgram, "fails"),
+                ("sh b.sh", IfProgram, "fails"),
+            ],
+        );
+    }
+    check(
+        "`sh a.sh` passes and `sh b.sh` fails",
+        &[("sh a.sh", IfProgram, ""), ("sh b.sh", IfProgram, "fails")],
+    );
+}
+
+#[test]
+fn a_stated_failure_may_go_with_what_is_printed() {
+    check_judged(
+        "cmd x",
+        "exits 2 and prints \"usage\"",
+        "exits 2 and outputs usage",
+    );
+    check_judged(
+        "cmd x",
+        "fails and shows no Traceback",
+        "exit code 0; not checked: fails and shows no Traceback",
+    );
+    check_judged(
+        "cmd x",
+        "fails and shows no `Traceback`",
+        "fails and does not output Traceback",
+    );
+    check_judged(
+        "cmd x",
+        "exits 2, sometimes",
+        "exit code 0; not checked: exits 2, sometimes",
+    );
+}
+
+#[test]
+fn a_field_of_prose_beside_commands_is_not_checked() {
+    let text =
+        "- [ ] 1.1 a\n  - **Verify**: `make`\n  - **Verify (manual)**: The page looks right\n";
+    check_forms(
+        text,
+        &[(
+            "make",
+            Always,
+            "exit code 0; not checked: The page looks right",
+        )],
+    );
+    check_forms(
+        &text.replace("The page looks right", "PASS (12 passed)"),
+        &[("make", Always, "exit code 0")],
+    );
 }

@@ -27,7 +27,17 @@ impl Status {
             .iter()
             .map(|task| task_line(task).render(style))
             .collect();
-        format!("{head}\n{tasks}")
+        let not_run = self.not_run.iter().map(|row| {
+            let title = visible_line(&row.title, TITLE_CHARS);
+            let text = format!(
+                "not run: line {} has a Verify but isn't a task: {title}",
+                row.line
+            );
+            StatusLine::new(StatusWord::Warn, text)
+                .wrapped()
+                .render(style)
+        });
+        format!("{head}\n{tasks}{}", not_run.collect::<String>())
     }
 
     fn spec_line(&self) -> StatusLine {

@@ -1,0 +1,457 @@
+//! What a command reads, as far as its text tells: a failure, or nothing found, proves something only
+//! if that is there.
+
+use regreen_model::{CommandInput, Comparison, Expectation};
+
+use super::{List, Pipeline, SEARCHING, Simple, Stage, Statement, Word, read};
+
+/// Programs that print what is in the files that they are given, with the flags that take a value.
+const PRINTING: &[(&str, &str)] = &[
+    ("cat", ""),
+    ("cut", "dfbc"),
+    ("head", "nc"),
+    ("ls", "IwT"),
+    ("nl", "bdfhilnpsvw"),
+    ("sort", "kStT"),
+    ("tac", "s"),
+    ("tail", "nc"),
+    ("uniq", "fsw"),
+    ("wc", ""),
+];
+/// Programs whose first operand says what to do with the others, with the flags that take a value, and
+/// those that say it instead.
+const FILTERING: &[(&str, &str, &str)] = &[("awk", "vF", "f"), ("jq", "", "f"), ("sed", "", "ef")];
+/// Interpreters, with the flags that take a value, and those after which no script follows.
+const INTERPRETERS: &[(&str, &str, &str)] = &[
+    ("bash", "oO", "cs"),
+    ("dash", "o", "cs"),
+    ("node", "C", "epr"),
+    ("perl", "IM", "eE"),
+    ("php", "cdz", "Rr"),
+    ("python", "WX", "cm"),
+    ("ruby", "Ir", "e"),
+    ("sh", "o", "cs"),
+    ("tsx", "", "ep"),
+    ("zsh", "o", "cs"),
+];
+/// Test runners that fail if the files they are given are missing.
+const RUNNERS: &[&str] = &["bats", "pytest", "rspec"];
+/// Programs that are asked whether a file is there.
+const NAMING: &[&str] = &["ls", "stat"];
+
+/// Returns what has to be there before the outcome that is expected of a command can count. That is
+/// nothing for an outcome that a missing file can't bring about.
+#[must_use]
+pub fn inputs_of(text: &str, expects: Option<&Expectation>) -> Vec<CommandInput> {
+    let Some(list) = read(text) else {
+        return Vec::new();
+    };
+    let mut found = Found {
+        text,
+        folder: Some(String::new()),
+        inputs: Vec::new(),
+    };
+    let proof = match expects {
+        Some(expected) if accepts_failure(expected) => Proof::Failure,
+        Some(expected) if accepts_absence(expected) => Proof::Absence,
+        _ => Proof::Negation,
+    };
+    found.list(&list, proof);
+    found.inputs.sort();
+    found.inputs.dedup();
+    found.inputs
+}
+
+/// What shows that the expected is true.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Proof {
+    /// The command fails.
+    Failure,
+    /// It prints nothing, or little.
+    Absence,
+    /// It passes; only `! x` and `test -z "$(x)"` in it show that something is not there.
+    Negation,
+}
+
+fn accepts_failure(expected: &Expectation) -> bool {
+    match expected {
+        Expectation::Fails => true,
+        Expectation::Exits(code) => *code != 0,
+        Expectation::Returns(comparison, number) => {
+            *comparison == Comparison::Equal && *number != 0
+        }
+        Expectation::All(parts) => parts.iter().any(accepts_failure),
+        _ => false,
+    }
+}
+
+fn accepts_absence(expected: &Expectation) -> bool {
+    match expected {
+        Expectation::Lacks(_) | Expectation::NoOutput | Expectation::Matches(0) => true,
+        Expectation::Returns(comparison, number)
+        | Expectation::Prints(comparison, number)
+        | Expectation::Lines(comparison, number) => comparison.holds(0, *number),
+        Expectation::All(parts) => parts.iter().any(accepts_absence),
+        _ => false,
+    }
+}
+
+struct Found<'t> {
+    text: &'t str,
+    /// Where the next command runs; `None` once that can't be told.
+    folder: Option<String>,
+    inputs: Vec<CommandInput>,
+}
+
+impl Found<'_> {
+    fn list(&mut self, list: &List, proof: Proof) {
+        for Statement { pipelines, .. } in &list.statements {
+            for (_, pipeline) in pipelines {
+                self.pipeline(pipeline, proof);
+            }
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, proof: Proof) {
+        let proof = match proof {
+            Proof::Negation if pipeline.is_negated => Proof::Failure,
+            proof => proof,
+        };
+        let last = pipeline.stages.len().saturating_sub(1);
+        for (at, stage) in pipeline.stages.iter().enumerate() {
+            match stage {
+                Stage::Simple(simple) => self.simple(simple, proof, at == last),
+                // What happens in a subshell stays there.
+                Stage::Group(list) => {
+                    let folder = self.folder.clone();
+                    self.list(list, proof);
+                    self.folder = folder;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn simple(&mut self, simple: &Simple, proof: Proof, is_last: bool) {
+        if changes_folder(simple) {
+            return self.change_folder(simple, proof);
+        }
+        if proof == Proof::Negation {
+            return self.substituted(simple);
+        }
+        // `cat old.txt` that is to fail asks the same.
+        let is_cat = proof == Proof::Failure && simple.is_one_of(&["cat"]);
+        if is_last && (is_cat || simple.is_one_of(NAMING)) {
+            return;
+        }
+        for input in operands(simple) {
+            self.add(&input);
+        }
+        self.targets(simple);
+    }
+
+    /// `test -z "$(grep -r x src)"`: nothing found is what passes.
+    fn substituted(&mut self, simple: &Simple) {
+        let is_empty_test = simple.is_one_of(&["test", "["]);
+        let mut words = simple.argv().iter().skip(1);
+        if !is_empty_test || words.next().is_none_or(|word| word.text != "-z") {
+            return;
+        }
+        let inner = words.next().and_then(|word| {
+            let text = word.text.trim_matches('"');
+            text.strip_prefix("$(")?.strip_suffix(')')
+        });
+        if let Some(list) = inner.and_then(read) {
+            self.list(&list, Proof::Absence);
+        }
+    }
+
+    fn change_folder(&mut self, simple: &Simple, proof: Proof) {
+        let Some(folder) = simple.argv().get(1).and_then(plain) else {
+            self.folder = None;
+            return;
+        };
+        if proof != Proof::Negation {
+            self.add(&folder);
+        }
+        self.folder = self.folder.take().map(|above| join(&above, &folder));
+    }
+
+    /// A file that the text names twice may be made by it.
+    fn add(&mut self, path: &str) {
+        let Some(folder) = &self.folder else { return };
+        let is_end = |c: char| c.is_whitespace() || "\"'<>|;&()=".contains(c);
+        let is_made = self.text.split(is_end).filter(|word| *word == path).count() > 1;
+        if !is_made && !path.is_empty() && !["-", ".", "/dev/null", "/dev/stdin"].contains(&path) {
+            self.inputs.push(CommandInput::Path(join(folder, path)));
+        }
+    }
+
+    /// `make lint`, `just lint`, `npm run lint`.
+    fn targets(&mut self, simple: &Simple) {
+        let Some(folder) = &self.folder else { return };
+        let words: Option<Vec<String>> = simple.argv().iter().map(plain).collect();
+        let words = words.unwrap_or_default();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let named: &[&str] = match words.as_slice() {
+            ["make" | "gmake" | "just", names @ ..] => names,
+            ["npm" | "pnpm" | "yarn" | "bun", "run", name, ..] => &[name],
+            _ => &[],
+        };
+        // `-C folder` and `-f file` declare it elsewhere.
+        if named.iter().any(|name| name.starts_with('-')) {
+            return;
+        }
+        let runner = words.first().copied().unwrap_or_default();
+        // What follows the first recipe of `just` may be its argument.
+        let count = if runner == "just" { 1 } else { named.len() };
+        for name in named.iter().take(count).filter(|name| !name.contains('=')) {
+            self.inputs.push(CommandInput::Target {
+                runner: runner.to_owned(),
+                name: (*name).to_owned(),
+                folder: folder.clone(),
+            });
+        }
+    }
+}
+
+fn changes_folder(simple: &Simple) -> bool {
+    simple.is_one_of(&["cd", "pushd"])
+}
+
+fn join(above: &str, path: &str) -> String {
+    if above.is_empty() || path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("{}/{path}", above.trim_end_matches('/'))
+    }
+}
+
+/// The files that a program is given.
+fn operands(simple: &Simple) -> Vec<String> {
+    let program = simple.program();
+    let words = simple.argv().get(1..).unwrap_or_default();
+    if let Some((_, valued)) = PRINTING.iter().find(|(name, _)| *name == program) {
+        return without_flags(words, valued);
+    }
+    if let Some((_, valued, inline)) = FILTERING.iter().find(|(name, ..)| *name == program) {
+        let has_script = has_flag(words, inline);
+        let files = without_flags(words, valued);
+        return files.into_iter().skip(usize::from(!has_script)).collect();
+    }
+    if let Some(script) = script(program, words) {
+        return vec![script];
+    }
+    match program {
+        "find" => before_tests(words),
+        "git" => searched_by_git(words),
+        "diff" | "cmp" => without_flags(words, "IUCWx"),
+        _ if SEARCHING.contains(&program) && program != "pgrep" => searched(words),
+        _ if RUNNERS.contains(&program) => {
+            let files = without_flags(words, "cdkmnopr");
+            let files = files.into_iter().filter(|file| file.contains(['/', '.']));
+            let file = |file: String| file.split("::").next().map(str::to_owned);
+            files.filter_map(file).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The script of an interpreter: its first operand.
+fn script(program: &str, words: &[Word]) -> Option<String> {
+    let family = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let (_, valued, inline) = INTERPRETERS.iter().find(|(name, ..)| *name == family)?;
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let Some(flag) = word.text.strip_prefix('-') else {
+            let script = plain(word)?;
+            return script.contains(['/', '.']).then_some(script);
+        };
+        if flag.starts_with('-') || flag.is_empty() || flag.contains(|c| inline.contains(c)) {
+            return None;
+        }
+        if flag.len() == 1 && valued.contains(flag) {
+            words.next();
+        }
+    }
+    None
+}
+
+/// `grep [flags] pattern files…`.
+fn searched(words: &[Word]) -> Vec<String> {
+    let has_pattern = has_flag(words, "ef")
+        || words
+            .iter()
+            .any(|word| word.text.starts_with("--regexp") || word.text == "--files");
+    let operands = without_flags(words, "ABCDdefgGmMtTj");
+    operands
+        .into_iter()
+        .skip(usize::from(!has_pattern))
+        .collect()
+}
+
+/// `git grep pattern -- paths…`.
+fn searched_by_git(words: &[Word]) -> Vec<String> {
+    if words.first().is_none_or(|word| word.text != "grep") {
+        return Vec::new();
+    }
+    let paths = words.iter().skip_while(|word| word.text != "--").skip(1);
+    paths.filter_map(plain).collect()
+}
+
+/// `find paths… -name x`.
+fn before_tests(words: &[Word]) -> Vec<String> {
+    let is_path = |word: &&Word| !word.text.starts_with(['-', '(', '!', '\\']);
+    words.iter().take_while(is_path).filter_map(plain).collect()
+}
+
+fn has_flag(words: &[Word], flags: &str) -> bool {
+    let mut short = words
+        .iter()
+        .filter_map(|word| word.text.strip_prefix('-'))
+        .filter(|flag| !flag.starts_with('-'));
+    short.any(|flag| flag.chars().any(|c| flags.contains(c)))
+}
+
+/// The operands among these words. A flag whose last letter takes a value takes the next word.
+fn without_flags(words: &[Word], valued: &str) -> Vec<String> {
+    let mut operands = Vec::new();
+    let mut words = words.iter();
+    let mut is_over = false;
+    while let Some(word) = words.next() {
+        match word.text.strip_prefix('-') {
+            Some("-") if !is_over => is_over = true,
+            Some(flag) if !is_over && !flag.is_empty() => {
+                let takes = !flag.starts_with('-') && flag.ends_with(|c| valued.contains(c));
+                if takes {
+                    words.next();
+                }
+            }
+            // A word that can't be told keeps its place: the pattern of grep may be one.
+            _ => operands.push(plain(word)),
+        }
+    }
+    operands
+        .into_iter()
+        .map(Option::unwrap_or_default)
+        .collect()
+}
+
+/// A word as the program gets it; `None` if the shell puts something else in its place.
+fn plain(word: &Word) -> Option<String> {
+    let text = word.text.as_str();
+    let quoted = |quote: char| {
+        let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
+        (!inner.contains(quote)).then_some(inner)
+    };
+    if let Some(inner) = quoted('\'') {
+        return Some(inner.to_owned());
+    }
+    let inner = quoted('"').unwrap_or(text);
+    let is_plain = !inner.contains(['$', '`', '\\', '"', '\'']);
+    let has_pattern = inner == text && inner.contains(['*', '?', '[', '{', '~', '<', '>']);
+    (is_plain && !has_pattern).then(|| inner.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expects: Option<&Expectation>, expected: &[&str]) {
+        let inputs = inputs_of(text, expects);
+        let told = inputs.iter().map(|input| match input {
+            CommandInput::Path(path) => path.clone(),
+            CommandInput::Target {
+                runner,
+                name,
+                folder,
+            } => format!("{folder}:{runner} {name}"),
+        });
+        assert_eq!(told.collect::<Vec<_>>(), expected, "{text}");
+    }
+
+    #[test]
+    fn a_failure_needs_the_script_the_files_and_the_target() {
+        let fails = Some(&Expectation::Fails);
+        for (text, needed) in [
+            ("python3 app.py missing.json", vec!["app.py"]),
+            ("python3 -W error app.py", vec!["app.py"]),
+            ("python3 -m app x.py", vec![]),
+            ("python3 -c 'import x'", vec![]),
+            ("sh -x t.sh --bad", vec!["t.sh"]),
+            ("bash -c 'exit 1'", vec![]),
+            ("node build", vec![]),
+            ("make lint", vec![":make lint"]),
+            ("make -C app lint", vec![]),
+            ("npm run lint", vec![":npm lint"]),
+            ("cd app && make lint", vec!["app", "app:make lint"]),
+            ("grep -q 'x y' src/a.py b", vec!["b", "src/a.py"]),
+            ("grep -e x -A 3 a", vec!["a"]),
+            ("grep \"$X\" a", vec!["a"]),
+            ("diff a b", vec!["a", "b"]),
+            (
+                "pytest tests/test_a.py::test_x -k z",
+                vec!["tests/test_a.py"],
+            ),
+            ("mycli build nosuch.yaml", vec![]),
+            // These name the file that is to be gone.
+            ("ls old.txt", vec![]),
+            ("cat old.txt", vec![]),
+            ("test -f old.txt", vec![]),
+            ("cat log | grep -q x", vec!["log"]),
+            ("touch f; grep -q x f", vec![]),
+        ] {
+            check(text, fails, &needed);
+        }
+    }
+
+    #[test]
+    fn nothing_found_needs_the_place_where_it_was_looked_for() {
+        let none = Some(&Expectation::NoOutput);
+        for (text, needed) in [
+            ("grep -rs TODO src/", vec!["src/"]),
+            ("grep -rn TODO", vec![]),
+            ("grep -rn TODO src/*.py", vec![]),
+            ("git grep TODO -- src", vec!["src"]),
+            ("find src lib -name '*.tmp'", vec!["lib", "src"]),
+            ("cat a.log | grep -c ERROR", vec!["a.log"]),
+            ("sed -n '1p' a", vec!["a"]),
+            ("jq -e .x a.json", vec!["a.json"]),
+            ("ls gone.txt 2>/dev/null", vec![]),
+            ("tail -n 5 a.log", vec!["a.log"]),
+            ("cd app; cat \"$F\" b", vec!["app", "app/b"]),
+            ("cd $X; cat b", vec![]),
+        ] {
+            check(text, none, &needed);
+        }
+    }
+
+    #[test]
+    fn a_pass_needs_them_only_for_what_is_negated() {
+        for (text, needed) in [
+            ("grep -q x a", vec![]),
+            ("! grep -q x a", vec!["a"]),
+            ("cd app && ! grep -rq x src", vec!["app/src"]),
+            ("test -f b && ! grep -q x a", vec!["a"]),
+            ("! test -e a", vec![]),
+            ("[ ! -e a ]", vec![]),
+            ("! ls a", vec![]),
+            ("test -z \"$(grep -r TODO src)\"", vec!["src"]),
+            ("[ -z \"$(cat a | grep x)\" ]", vec!["a"]),
+            ("[ -n \"$(cat a)\" ]", vec![]),
+        ] {
+            check(text, None, &needed);
+        }
+        check(
+            "grep -c x a",
+            Some(&Expectation::Prints(Comparison::AtLeast, 1)),
+            &[],
+        );
+        check(
+            "grep -c x a",
+            Some(&Expectation::Prints(Comparison::Equal, 0)),
+            &["a"],
+        );
+    }
+}
