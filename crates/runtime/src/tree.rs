@@ -1,6 +1,7 @@
 //! The user's tree as a run sees it: what each attempt changed, and committing it.
 
 mod git_tree;
+mod users_work;
 
 use std::collections::BTreeSet;
 use std::io;

@@ -9,7 +9,7 @@
 //!
 //! let folder = tempfile::tempdir()?;
 //! let mut store = Store::open(&folder.path().join("regreen.db"), 0)?;
-//! let run = NewRun { spec: "demo".to_owned(), started_ms: 1_000 };
+//! let run = NewRun { spec: "demo".to_owned(), started_ms: 1_000, tree: None };
 //! let id = store.begin_run(&run)?;
 //! assert_eq!(store.unfinished_run("demo")?, Some(id));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -18,6 +18,9 @@ pub struct NewRun {
     pub spec: String,
     /// When it starts.
     pub started_ms: i64,
+    /// The name of the work tree, if it is not the only one of its repository: runs that start in
+    /// several of them at once keep their snapshots in one place.
+    pub tree: Option<String>,
 }
 
 /// A stored run.
@@ -109,8 +112,9 @@ impl RunEnd {
     }
 }
 
-/// The id of a run: when it started, to the second in UTC (`20261116-024930`), followed by a
-/// number if several started in that second (`20261116-024930-02`). It sorts by time, can
+/// The id of a run: when it started, to the second in UTC (`20261116-024930`), followed by the name
+/// of a linked work tree (`20261116-024930-in-login`) and by a number if several started in that
+/// second (`20261116-024930-02`). It sorts by time, can
 /// name a folder, and is unique even if an earlier file was lost.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -171,7 +175,7 @@ impl Store {
     /// If the file cannot be written.
     pub fn begin_run(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
         let tx = self.write()?;
-        let id = unused_id(&tx, new.started_ms)?;
+        let id = unused_id(&tx, new)?;
         insert_run(&tx, &Run::new(id.clone(), new))?;
         tx.commit()?;
         Ok(id)
@@ -336,12 +340,15 @@ fn not_found(conn: &Connection, id: &RunId) -> RunError {
     }
 }
 
-fn unused_id(conn: &Connection, started_ms: i64) -> Result<RunId, StoreError> {
-    let second: String = conn.query_row(
+fn unused_id(conn: &Connection, new: &NewRun) -> Result<RunId, StoreError> {
+    let mut second: String = conn.query_row(
         "SELECT strftime('%Y%m%d-%H%M%S', ?1 / 1000, 'unixepoch')",
-        [started_ms],
+        [new.started_ms],
         |row| row.get(0),
     )?;
+    if let Some(tree) = &new.tree {
+        second = format!("{second}-in-{tree}");
+    }
     let mut n = 1;
     loop {
         let id = RunId::nth_of_second(&second, n);

@@ -35,10 +35,10 @@ pub use files::{
 pub use git::{
     AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitReport, CommitRequest,
     ConflictReason, Diff, Git, GitCall, GitError, GitReply, GitRunner, GuardedHead, HeadPosition,
-    Identity, InProgress, LineCount, MovedHead, NewCommit, Oid, OmissionReason, PathStatus,
-    PlainRunner, SkipReason, SkippedPath, Snapshot, SnapshotError, SnapshotLimits, SnapshotSide,
-    SnapshotWarning, Snapshots, StoredSnapshot, TaskChange, UndoConflict, UndoError, UndoOutcome,
-    path_status,
+    Identity, InProgress, LineCount, LostReference, MovedHead, NewCommit, Oid, OmissionReason,
+    PathStatus, PlainRunner, References, SkipReason, SkippedPath, Snapshot, SnapshotError,
+    SnapshotLimits, SnapshotSide, SnapshotWarning, Snapshots, StoredSnapshot, TaskChange,
+    UndoConflict, UndoError, UndoOutcome, linked_work_tree, path_status,
 };
 pub use hash_snapshot::{ContentNotKept, HashLimits, HashSnapshot};
 pub use programs::Programs;

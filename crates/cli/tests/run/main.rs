@@ -30,5 +30,6 @@ mod signals;
 mod tampering;
 mod trouble;
 mod unattended;
+mod users_work;
 mod verifying;
 mod work_that_passed;

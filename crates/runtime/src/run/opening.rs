@@ -5,6 +5,7 @@ use std::path::Path;
 use regreen_engine::State;
 use regreen_model::RunOutcome;
 use regreen_store::{NewRun, RunId, Store};
+use regreen_workspace::linked_work_tree;
 
 use super::RunError;
 use crate::clock;
@@ -72,6 +73,7 @@ pub(super) fn reopen_or_begin(mut store: Store, paths: &SpecPaths) -> Result<Ope
     let new = NewRun {
         spec: paths.spec_key(),
         started_ms: clock::stored_ms(clock::now()),
+        tree: linked_work_tree(&paths.root),
     };
     let run = store.begin_run(&new)?;
     Ok(OpenedRun {

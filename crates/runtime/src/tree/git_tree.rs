@@ -13,10 +13,11 @@ use regreen_repairs::release_git_lock;
 use regreen_supervisor::{Exit, Stdin, Stream};
 use regreen_workspace::{
     AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitReport, CommitRequest, Git,
-    GitCall, GitError, GitReply, GitRunner, GuardedHead, MAX_FILE, Oid, RealDisk, RelPath,
-    SnapshotLimits, SnapshotSide, Snapshots, StoredSnapshot, read_file,
+    GitCall, GitError, GitReply, GitRunner, GuardedHead, MAX_FILE, Oid, RealDisk, References,
+    RelPath, SnapshotLimits, SnapshotSide, Snapshots, StoredSnapshot, read_file,
 };
 
+use super::users_work::UsersWork;
 use super::{AttemptChanges, ClosingJob, CommitJob, TreeError};
 use crate::atomic_file::write_atomically;
 use crate::clock;
@@ -34,6 +35,8 @@ pub(crate) struct GitTree {
     /// HEAD as it was before the attempt, with the snapshot from then; after the attempt, as it
     /// left it.
     guarded: Option<(AttemptName, GuardedHead, Oid)>,
+    /// The references of people before the attempt.
+    references: Option<(AttemptName, References)>,
     /// The user's own changes, which are not committed.
     users: BTreeSet<RelPath>,
     /// What the attempts of this process changed.
@@ -58,6 +61,7 @@ impl GitTree {
             scratch: scratch.to_owned(),
             before: None,
             guarded: None,
+            references: None,
             users: BTreeSet::new(),
             changed: BTreeMap::new(),
             has_begun_run: false,
@@ -154,6 +158,7 @@ impl GitTree {
     pub(super) fn before(&mut self, name: &AttemptName, now: Timestamp) -> Result<(), TreeError> {
         let taken = self.snapshots.take_before(name, clock::system_time(now))?;
         let guarded = self.snapshots.guard_head()?;
+        self.references = Some((name.clone(), self.git().references()?));
         self.guarded = Some((name.clone(), guarded, taken.oid.clone()));
         self.before = Some((name.clone(), taken.oid));
         Ok(())
@@ -169,6 +174,7 @@ impl GitTree {
         };
         let now = clock::system_time(now);
         let after = self.snapshots.take_after(name, &before, now)?;
+        let head_before = self.guarded_head(name);
         let moved = self.put_head_back(name)?;
         if moved.is_some() {
             // Files were written since the tree was looked at.
@@ -185,14 +191,39 @@ impl GitTree {
             None => self.changed_between(&before, &after.oid)?,
         };
         self.changed.insert(name.clone(), changed.clone());
-        let git = self.snapshots.git();
-        let warnings = after.warnings.iter().map(ToString::to_string);
+        let head = self.git().head()?;
+        let mut warnings: Vec<String> = after.warnings.iter().map(ToString::to_string).collect();
+        warnings.extend(self.harm_to_users_work(name, &after.oid, &changed, head_before)?);
         Ok(AttemptChanges {
             changed: changed.into_iter().collect(),
-            head: git.head()?.map(|head| head.as_str().to_owned()),
-            warnings: warnings.collect(),
+            head: head.map(|head| head.as_str().to_owned()),
+            warnings,
             moved,
         })
+    }
+
+    /// HEAD before the attempt.
+    fn guarded_head(&self, name: &AttemptName) -> Option<Oid> {
+        let (_, guarded, _) = self.guarded.as_ref().filter(|(of, ..)| of == name)?;
+        guarded.commit().cloned()
+    }
+
+    /// What the attempt did to work of the user's that is not its task's.
+    fn harm_to_users_work(
+        &self,
+        attempt: &AttemptName,
+        after: &Oid,
+        changed: &BTreeSet<RelPath>,
+        head_before: Option<Oid>,
+    ) -> Result<Vec<String>, GitError> {
+        let references = self.references.as_ref().filter(|(of, _)| of == attempt);
+        let work = UsersWork {
+            git: self.git(),
+            attempt,
+            uncommitted: &self.users,
+            references: references.map(|(_, references)| references),
+        };
+        work.harm(after, changed, head_before.as_ref())
     }
 
     /// Puts HEAD and its branch back if they were moved since they were last looked at.

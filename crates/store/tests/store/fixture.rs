@@ -86,6 +86,7 @@ pub(crate) fn begin(store: &mut Store, spec: &str) -> RunId {
     let new = NewRun {
         spec: spec.to_owned(),
         started_ms: NOON,
+        tree: None,
     };
     store.begin_run(&new).unwrap()
 }

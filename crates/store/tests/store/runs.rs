@@ -24,10 +24,28 @@ fn a_run_is_named_after_its_second_and_no_two_share_a_name() {
     let later = NewRun {
         spec: "login".to_owned(),
         started_ms: NOON + 1999,
+        tree: None,
     };
     let later = store.begin_run(&later).unwrap();
     assert_eq!(later.as_str(), "20251116-120001");
     assert!(ids.iter().all(|id| *id < later));
+}
+
+#[test]
+fn runs_that_start_in_two_work_trees_at_once_have_different_names() {
+    let folder = Folder::new();
+    let mut store = folder.open();
+    let new = NewRun {
+        spec: "login".to_owned(),
+        started_ms: NOON,
+        tree: Some("login".to_owned()),
+    };
+    let ids = [(); 2].map(|()| store.begin_run(&new).unwrap());
+    let names = ids.each_ref().map(RunId::as_str);
+    assert_eq!(
+        names,
+        ["20251116-120000-in-login", "20251116-120000-in-login-02"]
+    );
 }
 
 #[test]

@@ -166,6 +166,14 @@ pub struct GuardedHead {
     index: PathBuf,
 }
 
+impl GuardedHead {
+    /// Returns the commit that HEAD was at.
+    #[must_use]
+    pub fn commit(&self) -> Option<&Oid> {
+        self.position.commit.as_ref()
+    }
+}
+
 impl Snapshots {
     /// Remembers HEAD and the user's index.
     ///

@@ -31,8 +31,10 @@ const SHUT_OFF_SETTINGS: [&str; 5] = [
 ];
 
 /// Variables that take precedence over configuration that would run a program, fetch or ask.
-const SHUT_OFF_VARIABLES: [(&str, &str); 8] = [
+const SHUT_OFF_VARIABLES: [(&str, &str); 9] = [
     ("GIT_NO_LAZY_FETCH", "1"),
+    // A replaced commit would have parents that a clone of the repository doesn't see.
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
     // Denies every transport, whatever `protocol.*.allow` says. Older versions of git, which
     // don't know `GIT_NO_LAZY_FETCH`, then fetch nothing either.
     ("GIT_ALLOW_PROTOCOL", "none"),

@@ -3,6 +3,7 @@
 //! Every function returns `None` where git has to be asked: another format (reftable), a symbolic
 //! reference below `refs/`, a HEAD that is not a plain file.
 
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -65,6 +66,57 @@ impl<'a> ReferenceFiles<'a> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.packed(reference),
             Err(_) => None,
         }
+    }
+
+    /// Returns what all references below these names name, and at the names themselves.
+    pub(super) fn all(self, names: &[&str]) -> Option<BTreeMap<String, Oid>> {
+        let mut found = self.all_packed(names)?;
+        for name in names {
+            self.add_files(name, &mut found)?;
+        }
+        Some(found)
+    }
+
+    fn all_packed(self, names: &[&str]) -> Option<BTreeMap<String, Oid>> {
+        let bytes = match read_file(&self.common.join("packed-refs"), MAX_FILE) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(_) => return None,
+        };
+        let text = String::from_utf8(bytes).ok()?;
+        let is_wanted = |reference: &str| {
+            names.iter().any(|name| {
+                let rest = reference.strip_prefix(name);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        };
+        let lines = text.lines().filter_map(|line| line.split_once(' '));
+        let values = lines.filter_map(|(value, reference)| {
+            let value = Oid::parse(value).filter(|_| is_wanted(reference))?;
+            Some((reference.to_owned(), value))
+        });
+        Some(values.collect())
+    }
+
+    /// Files take precedence over packed references.
+    fn add_files(self, name: &str, found: &mut BTreeMap<String, Oid>) -> Option<()> {
+        let path = self.common.join(name);
+        let there = match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(()),
+            there => there.ok()?,
+        };
+        if there.is_dir() {
+            for entry in fs::read_dir(&path).ok()? {
+                let entry = entry.ok()?.file_name().into_string().ok()?;
+                if !entry.ends_with(".lock") {
+                    self.add_files(&format!("{name}/{entry}"), found)?;
+                }
+            }
+            return Some(());
+        }
+        let value = there.is_file().then(|| read_line(&path))??;
+        found.insert(name.to_owned(), Oid::parse(&value)?);
+        Some(())
     }
 
     fn packed(self, reference: &str) -> Option<Oid> {
@@ -130,6 +182,40 @@ mod tests {
         fs::create_dir_all(path.join("refs/heads/a")).unwrap();
         fs::write(path.join(branch), format!("{TWO}\n")).unwrap();
         assert_eq!(references.value(branch), Oid::parse(TWO));
+    }
+
+    #[test]
+    fn all_references_below_a_name_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let packed = format!(
+            "# pack-refs with: peeled\n{ONE} refs/heads/a\n{ONE} refs/heads/b\n{ONE} refs/remotes/o/a\n{ONE} refs/tags/v1\n^{TWO}\n{ONE} refs/headsman\n"
+        );
+        fs::write(path.join("packed-refs"), packed).unwrap();
+        fs::create_dir_all(path.join("refs/heads/x")).unwrap();
+        fs::write(path.join("refs/heads/b"), format!("{TWO}\n")).unwrap();
+        fs::write(path.join("refs/heads/x/y"), format!("{TWO}\n")).unwrap();
+        fs::write(path.join("refs/heads/x/y.lock"), "").unwrap();
+        fs::write(path.join("refs/stash"), format!("{ONE}\n")).unwrap();
+        let references = ReferenceFiles::of(path, path).unwrap();
+        let names = ["refs/heads", "refs/tags", "refs/stash"];
+        let all = references.all(&names).unwrap();
+        let found: Vec<_> = all
+            .iter()
+            .map(|(name, oid)| (name.as_str(), oid.as_str()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("refs/heads/a", ONE),
+                ("refs/heads/b", TWO),
+                ("refs/heads/x/y", TWO),
+                ("refs/stash", ONE),
+                ("refs/tags/v1", ONE),
+            ]
+        );
+        fs::write(path.join("refs/heads/odd"), "ref: refs/heads/a\n").unwrap();
+        assert_eq!(references.all(&names), None);
     }
 
     #[test]

@@ -238,6 +238,20 @@ fn common_dir(dir: &Path) -> PathBuf {
     }
 }
 
+/// Returns git's name of a work tree that `git worktree add` made, as plain letters and digits.
+#[must_use]
+pub fn linked_work_tree(root: &Path) -> Option<String> {
+    let text = read_file(&root.join(".git"), MAX_FILE).ok()?;
+    let dir = text.trim_ascii_end().strip_prefix(b"gitdir: ")?;
+    let dir = Path::new(OsStr::from_bytes(dir));
+    if dir.parent()?.file_name()? != "worktrees" {
+        return None;
+    }
+    let name = dir.file_name()?.to_string_lossy();
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    Some(name.chars().map(plain).collect())
+}
+
 /// Splits output of `-z` into its records.
 pub(super) fn records(answer: &[u8]) -> impl Iterator<Item = &[u8]> {
     answer

@@ -1,0 +1,105 @@
+//! The user's work beside the task: uncommitted files, other branches, tags, the stash. An attempt
+//! that resets, cleans or stashes takes it along. Nothing is lost, because the snapshot before the
+//! attempt and the references of the attempt keep it; but the user has to be told.
+
+use std::collections::BTreeSet;
+
+use regreen_workspace::{AttemptName, Git, GitError, Oid, References, RelPath, SnapshotSide};
+
+/// How many files a message names.
+const NAMED: usize = 5;
+
+/// The user's work before an attempt.
+pub(super) struct UsersWork<'a> {
+    pub(super) git: &'a Git,
+    pub(super) attempt: &'a AttemptName,
+    /// What the user had changed before the run.
+    pub(super) uncommitted: &'a BTreeSet<RelPath>,
+    pub(super) references: Option<&'a References>,
+}
+
+impl UsersWork<'_> {
+    /// What became of it, with the way back, each as a message.
+    pub(super) fn harm(
+        &self,
+        after: &Oid,
+        changed: &BTreeSet<RelPath>,
+        head_before: Option<&Oid>,
+    ) -> Result<Vec<String>, GitError> {
+        let mut messages = self.harm_to_files(after, changed, head_before)?;
+        let Some(references) = self.references else {
+            return Ok(messages);
+        };
+        let branch = self.git.head_position()?.branch;
+        let lost = self
+            .git
+            .lost_references(references, branch.as_deref(), self.attempt)?;
+        messages.extend(lost.iter().map(|lost| {
+            let (what, way_back) = (lost.shown(), lost.way_back());
+            format!("{what} {}; to get it back: {way_back}", self.when())
+        }));
+        Ok(messages)
+    }
+
+    fn harm_to_files(
+        &self,
+        after: &Oid,
+        changed: &BTreeSet<RelPath>,
+        head_before: Option<&Oid>,
+    ) -> Result<Vec<String>, GitError> {
+        let Some(head) = self.git.head()? else {
+            return Ok(Vec::new());
+        };
+        let has_committed = head_before.is_some_and(|before| *before != head);
+        let (touched, untouched): (Vec<&RelPath>, Vec<&RelPath>) = self
+            .uncommitted
+            .iter()
+            .partition(|path| changed.contains(path));
+        if touched.is_empty() && !(has_committed && !untouched.is_empty()) {
+            return Ok(Vec::new());
+        }
+        let differing = self.git.changed_files(&head, after)?;
+        let differing: BTreeSet<RelPath> = differing.into_iter().map(|one| one.path).collect();
+        let is_as_committed = |path: &&RelPath| !differing.contains(path);
+        let thrown_away: Vec<_> = touched.into_iter().filter(is_as_committed).collect();
+        let committed: Vec<_> = untouched
+            .into_iter()
+            .filter(|path| has_committed && is_as_committed(path))
+            .collect();
+        let thrown_away = (!thrown_away.is_empty()).then(|| self.thrown_away(&thrown_away));
+        let committed = (!committed.is_empty()).then(|| {
+            let files = named(&committed);
+            format!(
+                "your uncommitted changes were committed {}: {files}",
+                self.when()
+            )
+        });
+        Ok(thrown_away.into_iter().chain(committed).collect())
+    }
+
+    fn thrown_away(&self, paths: &[&RelPath]) -> String {
+        let snapshot = self.attempt.reference(SnapshotSide::Before);
+        let quoted = paths
+            .iter()
+            .map(|path| shell_words::quote(&path.to_string()).into_owned());
+        let quoted = quoted.collect::<Vec<_>>().join(" ");
+        format!(
+            "your uncommitted changes were thrown away {}: {}; to get them back: git restore --source={snapshot} -- {quoted}",
+            self.when(),
+            named(paths)
+        )
+    }
+
+    fn when(&self) -> String {
+        let AttemptName { task, attempt, .. } = self.attempt;
+        format!("during attempt {attempt} of task {task}")
+    }
+}
+
+fn named(paths: &[&RelPath]) -> String {
+    let mut named: Vec<String> = paths.iter().take(NAMED).map(ToString::to_string).collect();
+    if paths.len() > NAMED {
+        named.push(format!("{} more", paths.len() - NAMED));
+    }
+    named.join(", ")
+}
