@@ -38,6 +38,11 @@ pub fn diagnosed(
     transcript: &Transcript,
     files_changed: Vec<String>,
 ) -> AttemptReport {
+    let has_red_tool = matches!(transcript.last_tool, Some((_, Some(code))) if code != 0);
+    let changed_nothing = files_changed.is_empty() && report.files_changed == 0;
+    if report.signalled && (has_red_tool || changed_nothing) && report.contradiction.is_none() {
+        report.contradiction.clone_from(&report.admission);
+    }
     let found = task_failure(&report, transcript, files_changed);
     if let Some(error) = found.as_ref().and_then(|found| error_of(&report, found)) {
         report.failure.error = error;

@@ -11,7 +11,9 @@ use crate::failure_block::reports_failure;
 use crate::last_words::last_words;
 use crate::rank::signal_name;
 use crate::retraction::retraction;
-use crate::{contradiction, has_failure_block, modification_request, parse_failure, signal};
+use crate::{
+    admission, contradiction, has_failure_block, modification_request, parse_failure, signal,
+};
 
 const ASKED_FOR_ROWS: &str = "Task did not complete: the agent asked to change the plan instead";
 const MASKED_WORDS: &str = "words that are masked";
@@ -104,6 +106,7 @@ impl ObservedAttempt {
             signalled: signalled && !unfinished && !is_bad_end,
             reports_failure,
             contradiction: self.contradiction(task, is_verify),
+            admission: admission(own_words).map(|found| found.phrase),
             used_tools: self.used_tools,
             unfinished: unfinished || is_bad_end,
             modification: request.map(Box::new),

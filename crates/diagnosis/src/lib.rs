@@ -57,7 +57,7 @@ pub use attempt_failure::{
 pub use attempt_report::{AttemptEnd, ObservedAttempt};
 pub use baseline::Baseline;
 pub use cause_origin::CauseOrigin;
-pub use contradiction::{CONTRADICTION, Contradiction, contradiction};
+pub use contradiction::{CONTRADICTION, Contradiction, admission, contradiction};
 pub use explain::{Explanation, evidence_of};
 pub use failure_block::{has_failure_block, parse_failure};
 pub use own_module::{missing_module, without_installation};

@@ -50,6 +50,17 @@ pub(crate) fn is_quote(line: &str) -> bool {
     line.trim_start().starts_with('>')
 }
 
+/// Removes code spans: what they say is not said by the author.
+pub(crate) fn without_code(line: &str) -> String {
+    let line = line.replace('’', "'");
+    let is_paired = line.matches('`').count().is_multiple_of(2);
+    if is_paired {
+        line.split('`').step_by(2).collect::<Vec<_>>().join("code")
+    } else {
+        line
+    }
+}
+
 /// A closed code fence, by the numbers of its first and last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fence {

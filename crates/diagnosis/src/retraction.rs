@@ -7,7 +7,7 @@ use regex::Regex;
 use regreen_model::TaskId;
 
 use crate::contradiction::Contradiction;
-use crate::prose::{is_quote, sentences, unfenced_lines, without_descriptions};
+use crate::prose::{is_quote, sentences, unfenced_lines, without_code, without_descriptions};
 use crate::signal::{last_signal, signal};
 
 /// No sentence says more; the rest of a longer line is not read.
@@ -80,17 +80,6 @@ pub(crate) fn retraction(message: &str, id: &TaskId, is_verify_row: bool) -> Opt
 
 fn beginning(sentence: &str) -> String {
     sentence.chars().take(MAX_SENTENCE).collect()
-}
-
-/// Removes code spans: what they say is not said by the author.
-fn without_code(line: &str) -> String {
-    let line = line.replace('’', "'");
-    let is_paired = line.matches('`').count().is_multiple_of(2);
-    if is_paired {
-        line.split('`').step_by(2).collect::<Vec<_>>().join("code")
-    } else {
-        line
-    }
 }
 
 fn takes_back(sentence: &str) -> bool {

@@ -232,6 +232,10 @@ pub struct AttemptReport {
     pub reports_failure: bool,
     /// Words in the final message that contradict its signal.
     pub contradiction: Option<String>,
+    /// A sentence of the final message that admits unfinished work, in words that alone prove
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admission: Option<String>,
     /// Why it failed; empty if it has passed.
     #[serde(flatten)]
     pub failure: FailureRecord,

@@ -143,3 +143,35 @@ fn a_time_limit_is_the_blocker_everywhere() {
         "{prompt}"
     );
 }
+
+const UNFINISHED: &str =
+    "*) date >>out; echo 'The error handling is not implemented yet.'; echo TASK_COMPLETE ;;";
+
+#[test]
+fn an_admission_in_any_words_fails_what_nothing_verifies() {
+    let workspace = Workspace::with_tasks("- [ ] 1.1 Make it\n").agent(UNFINISHED);
+    let output = workspace.run(&["--max-task-iterations=1"]);
+    assert_eq!(output.code, Some(1), "{}", output.stdout);
+    assert!(
+        output.stdout.contains(
+            "CONTRADICTION: claimed completion while admitting failure: The error handling is not implemented yet."
+        ),
+        "{}",
+        output.stdout
+    );
+}
+
+#[test]
+fn an_admission_is_a_warning_if_all_else_is_well() {
+    let tasks = "- [ ] 1.1 Make it\n  - **Verify**: `test -f out`\n";
+    let workspace = Workspace::with_tasks(tasks).agent(UNFINISHED);
+    let output = workspace.run(&[]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
+    assert!(
+        output.stdout.contains(
+            "task 1.1 passed, but its agent says: The error handling is not implemented yet."
+        ),
+        "{}",
+        output.stdout
+    );
+}

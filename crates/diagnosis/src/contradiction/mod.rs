@@ -1,10 +1,12 @@
 //! Finds messages that claim success and admit failure at the same time.
 
 mod negation;
+mod unfinished;
 
 use anstream::adapter::strip_str;
 
 use self::negation::is_negated;
+pub use self::unfinished::admission;
 use crate::prose::unfenced_lines;
 
 /// Logged when a claim of success is contradicted.
@@ -28,11 +30,11 @@ pub fn contradiction(message: &str) -> Option<Contradiction> {
         let end = PHRASES
             .iter()
             .find_map(|phrase| match_phrase(&words, start, phrase))?;
-        (!is_negated(&words, start..end)).then(|| admission(&words[start..end]))
+        (!is_negated(&words, start..end)).then(|| contradiction_of(&words[start..end]))
     })
 }
 
-fn admission(words: &[Word<'_>]) -> Contradiction {
+fn contradiction_of(words: &[Word<'_>]) -> Contradiction {
     let shown: Vec<&str> = words.iter().map(|word| word.shown).collect();
     Contradiction {
         phrase: shown.join(" "),

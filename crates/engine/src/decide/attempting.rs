@@ -352,14 +352,22 @@ pub(super) fn judge_work(turn: &mut Turn<'_>) {
         if !report.signalled {
             return healing::fail(turn, report.failure.clone());
         }
-        turn.emit(Event::Warned {
-            message: CONTRADICTION.to_owned(),
-        });
-        let failure = FailureRecord {
-            error: format!("{CONTRADICTION}: {words}"),
-            ..report.failure.clone()
-        };
-        return healing::fail(turn, failure);
+        return contradicted(turn, words);
     }
     verifying::start(turn, false);
+}
+
+/// The agent has signalled completion, but its words and something else say otherwise.
+pub(super) fn contradicted(turn: &mut Turn<'_>, words: &str) {
+    turn.emit(Event::Warned {
+        message: CONTRADICTION.to_owned(),
+    });
+    let report = turn.task().and_then(|task| task.report.as_ref());
+    let failure = FailureRecord {
+        error: format!("{CONTRADICTION}: {words}"),
+        ..report
+            .map(|report| report.failure.clone())
+            .unwrap_or_default()
+    };
+    healing::fail(turn, failure);
 }

@@ -178,6 +178,22 @@ fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
     if !has_signalled {
         return attempting::start_with(turn, PromptKind::Reminder);
     }
+    if let Some(admission) = task
+        .report
+        .as_ref()
+        .and_then(|report| report.admission.clone())
+    {
+        if *verdict == Verdict::Unverified {
+            return attempting::contradicted(turn, &admission);
+        }
+        turn.emit(Event::Warned {
+            message: format!(
+                "task {} passed, but its agent says: {admission}",
+                task.key()
+            ),
+        });
+    }
+    let Some(task) = turn.task() else { return };
     if *verdict == Verdict::Unverified && did_nothing(task) {
         let may_try_again = !healing::is_used_up(turn) && !turn.is_used_up();
         if task.noops == 0 && may_try_again && !spending::is_used_up(turn) {
