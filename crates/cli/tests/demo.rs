@@ -192,6 +192,7 @@ $ regreen run hello --agent 'command:sh agent.sh' --recovery-mode
    START  hello · 3 tasks · command:sh agent.sh · recovery on
     PASS  [TIME] 1.1 Greet the world                            [HASH]
     FAIL  [TIME] 1.2 Greet people by name                       attempt 1/5
+          false success claim
           expected 'Hello, Ann!', got 'Hello, world!'
      FIX  1.2.1 added for 1.2
     PASS  [TIME] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'  [HASH]
@@ -204,7 +205,7 @@ $ regreen run hello --agent 'command:sh agent.sh' --recovery-mode
      FIX  1.3.1.1 added for 1.3.1
     PASS  [TIME] 1.3.1.1 Fix: no folder team: a file has that name  [HASH]
           Verify failed; 1.3 decides whether the fix worked
-          `sh all.sh | grep -qx 'Hello, Bob!'` ended with exit code 1
+          `sh all.sh | grep -qx 'Hello, Bob!'` ended with exit code 1: the output of `sh all.sh` does not contain "Hello, Bob!"
     PASS  [TIME] 1.3.1 Fix: team/names.txt does not exist       [HASH]
     PASS  [TIME] 1.3 Greet the whole team                       [HASH]
      END  [TIME] all tasks done                                 [RUN]
@@ -250,6 +251,8 @@ $ regreen why 1.2
           Verify failed: `sh check.sh` ended with exit code 1
             | expected 'Hello, Ann!', got 'Hello, world!'
           Verify failed again
+          false success claim
+          may help: Run the check and fix what it reports
      FIX  1.2.1 added: `regreen why 1.2.1`
     PASS  Verify before the next attempt                          [HASH]
           Verify passed
@@ -270,7 +273,7 @@ $ regreen why 1.2
   +   - **Files**: Same directory as original
   +   - **Done when**: Error "expected 'Hello, Ann!', got 'Hello, world!'" no longer occurs
   +   - **Verify**: `sh check.sh`
-  +   - **Commit**: `fix(hello): address error from task 1.2`
+  +   - **Commit**: `fix(hello): address false success claim from task 1.2`
   +
   - - [ ] 1.3 Greet the whole team
   + - [x] 1.3 Greet the whole team
@@ -481,15 +484,17 @@ fn the_run_leaves_ticks_commits_and_a_progress_file() {
     same(
         &String::from_utf8(git.stdout).unwrap(),
         str![[r#"
+regreen demo <demo@example.invalid> chore(release): record progress
 regreen demo <demo@example.invalid> chore: make a release
 regreen demo <demo@example.invalid> fix(release): address missing file from task 1.1
 regreen demo <demo@example.invalid> fix(release): address file not executable from task 1.1
 regreen demo <demo@example.invalid> A release to be made
+regreen demo <demo@example.invalid> chore(hello): record progress
 regreen demo <demo@example.invalid> feat: greet the whole team
 regreen demo <demo@example.invalid> fix(hello): address error from task 1.3
 regreen demo <demo@example.invalid> fix(hello): address error from task 1.3.1
 regreen demo <demo@example.invalid> feat: greet people by name
-regreen demo <demo@example.invalid> fix(hello): address error from task 1.2
+regreen demo <demo@example.invalid> fix(hello): address false success claim from task 1.2
 regreen demo <demo@example.invalid> feat: greet the world
 regreen demo <demo@example.invalid> Three tasks for an agent
 
@@ -529,6 +534,7 @@ fn without_git_it_shows_what_there_is_to_show() {
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     PASS  [TIME] 1.1 Greet the world
     FAIL  [TIME] 1.2 Greet people by name                       attempt 1/5
+          false success claim
           expected 'Hello, Ann!', got 'Hello, world!'
      FIX  1.2.1 added for 1.2
     PASS  [TIME] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'
@@ -541,7 +547,7 @@ fn without_git_it_shows_what_there_is_to_show() {
      FIX  1.3.1.1 added for 1.3.1
     PASS  [TIME] 1.3.1.1 Fix: no folder team: a file has that name
           Verify failed; 1.3 decides whether the fix worked
-          `sh all.sh | grep -qx 'Hello, Bob!'` ended with exit code 1
+          `sh all.sh | grep -qx 'Hello, Bob!'` ended with exit code 1: the output of `sh all.sh` does not contain "Hello, Bob!"
     PASS  [TIME] 1.3.1 Fix: team/names.txt does not exist
     PASS  [TIME] 1.3 Greet the whole team
      END  [TIME] all tasks done                                 [RUN]
@@ -587,6 +593,8 @@ $ regreen why 1.2
           Verify failed: `sh check.sh` ended with exit code 1
             | expected 'Hello, Ann!', got 'Hello, world!'
           Verify failed again
+          false success claim
+          may help: Run the check and fix what it reports
      FIX  1.2.1 added: `regreen why 1.2.1`
     PASS  Verify before the next attempt
           Verify passed
@@ -607,7 +615,7 @@ $ regreen why 1.2
   +   - **Files**: Same directory as original
   +   - **Done when**: Error "expected 'Hello, Ann!', got 'Hello, world!'" no longer occurs
   +   - **Verify**: `sh check.sh`
-  +   - **Commit**: `fix(hello): address error from task 1.2`
+  +   - **Commit**: `fix(hello): address false success claim from task 1.2`
   +
   - - [ ] 1.3 Greet the whole team
   + - [x] 1.3 Greet the whole team

@@ -6,7 +6,6 @@
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::panic,
-    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a test that cannot go on has failed, and a sweep says what it saw"
 )]

@@ -55,7 +55,7 @@ fn examples_are_tried() {
     Workspace::new()
         .file(
             "rules/farm.toml",
-            &RULES.replace("quota: 3", "quota of app is used up"),
+            RULES.replace("quota: 3", "quota of app is used up"),
         )
         .regreen(&["rules", "test"])
         .exits(1)
@@ -69,7 +69,7 @@ fn examples_are_tried() {
 #[test]
 fn a_rule_that_would_decide_something_is_refused() {
     let test = Workspace::new()
-        .file("rules/farm.toml", &format!("{RULES}retry = \"as_is\"\n"))
+        .file("rules/farm.toml", format!("{RULES}retry = \"as_is\"\n"))
         .file("out.log", LOG);
     test.regreen(&["rules", "test"]).exits(1).prints(str![[r#"
     FAIL  rules/farm.toml

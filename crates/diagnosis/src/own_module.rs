@@ -73,7 +73,9 @@ mod tests {
             found
                 .suggested_actions
                 .iter()
-                .any(|action| action.contains("pip install"))
+                .any(|action| action.to_lowercase().contains("install")),
+            "{:?}",
+            found.suggested_actions
         );
         let own = without_installation(found, "inv");
         assert_eq!(own.repair, None);

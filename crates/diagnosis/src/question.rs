@@ -72,7 +72,8 @@ fn asks(sentence: &str) -> bool {
 fn is_list_item(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_numbered = rest.len() < line.len() && rest.starts_with(['.', ')']);
-    let is_lettered = line.len() > 1 && line[1..].starts_with([')', '.']);
+    let lettered = line.strip_prefix(|c: char| c.is_ascii_alphabetic());
+    let is_lettered = lettered.is_some_and(|rest| rest.starts_with([')', '.']));
     is_numbered || is_lettered || line.starts_with(['-', '*', '•', '+', '|'])
 }
 
@@ -88,6 +89,24 @@ fn matches(regex: &LazyLock<Option<Regex>>, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_text_can_be_asked_about() {
+        for message in [
+            "✓ Done",
+            "é) x",
+            "？",
+            "日本語です",
+            "🦀. Which one?\n✓ a\n✓ b",
+        ] {
+            let _any = question(message);
+        }
+        let options = "Which one should I use?\nA) the first\nb. the second\n1. the third";
+        assert_eq!(
+            question(options).as_deref(),
+            Some("Which one should I use?")
+        );
+    }
 
     #[test]
     fn a_message_that_stops_to_ask_asks() {

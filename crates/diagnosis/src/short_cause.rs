@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn the_cause_is_told_without_who_tells_it() {
         check(
-            "/home/ann/.pyenv/versions/3.11.7/bin/python3: No module named pytest",
+            "/opt/ann/.pyenv/versions/3.11.7/bin/python3: No module named pytest",
             "pytest is not installed",
         );
         check("bash: line 3: jq: command not found", "jq is not installed");

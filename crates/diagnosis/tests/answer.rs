@@ -29,8 +29,9 @@ fn explained(log: &str, green: &[&str]) -> Explanation {
 }
 
 fn line_of(explanation: &Explanation) -> &str {
-    let failure = explanation.failure.as_ref().expect("it failed");
-    failure.blocked_on.as_deref().unwrap_or_default()
+    let failure = explanation.failure.as_ref();
+    let line = failure.and_then(|failure| failure.blocked_on.as_deref());
+    line.unwrap_or_default()
 }
 
 const COMPILER: &str = "$ make\n\

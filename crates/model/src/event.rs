@@ -15,6 +15,10 @@ pub type CommandSeq = u64;
 /// view shows them, history stores them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "only the first event of a run has the settings, and events pass one at a time"
+)]
 pub enum Event {
     /// A run began.
     RunStarted {

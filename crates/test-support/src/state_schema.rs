@@ -110,7 +110,10 @@ mod tests {
             r#""fixTaskMap":{"1.1":{"attempts":1}}"#,
             r#""modificationMap":{"1.1":{"count":1,"modifications":[{"id":"1.1.1","type":"X"}]}}"#,
         ] {
-            assert_eq!(faults(&format!("{{{identity},{more}}}")).len(), 1, "{more}");
+            assert!(
+                !faults(&format!("{{{identity},{more}}}")).is_empty(),
+                "{more}"
+            );
         }
     }
 }

@@ -331,7 +331,9 @@ mod tests {
         check_choice::<FinalCheckPolicy>(
             "unknown final check `always`; use \"fail\" (open tasks again that no longer pass), \"warn\" or \"off\"",
         );
-        check_choice::<CommitMode>("unknown commit mode `always`; use \"auto\" or \"never\"");
+        check_choice::<CommitMode>(
+            "unknown commit mode `always`; use \"auto\", \"all\" or \"never\"",
+        );
     }
 
     #[test]

@@ -248,7 +248,8 @@ fn for_scripts_there_is_json() {
       "failure": null
     }
   ],
-  "stops_after_task": false
+  "stops_after_task": false,
+  "not_run": []
 }
 --- exit code 0
 

@@ -59,7 +59,7 @@ nothing to revert for task 1.1
 "#]]);
     workspace.regreen(&["status"]).shows(str![[r#"
     SPEC  demo · 1 of 2 tasks done · specs/demo/tasks.md
-     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · ended; 1 task is open again, `regreen run` does the rest
           3 of 100 attempts
 
     TODO  1.1 Make it                                             2 attempts

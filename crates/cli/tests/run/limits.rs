@@ -176,6 +176,7 @@ fn earlier_contents_of_the_spec_files_stay() {
         .run(&[])
         .and(&workspace, &[PROGRESS, STATE])
         .shows(str![[r#"
+  warning: the commits of these done tasks are not in the history of HEAD: 1.1 (abc1234). If you did not rewrite it, check whether their work is still there
 1.2 attempt 1 of 2; verify green; done
 1.3 attempt 1 of 2; failed (missing_file): File not found: src/parser.ts
 1.3 attempt 2 of 2; failed (missing_file): File not found: src/parser.ts

@@ -470,7 +470,7 @@ ERROR: Maximum global iterations (6) reached. Review .progress.md for failure pa
 - [x] 1.1.14 Fix: more
 
 ## Fix Task History
-- Task 1.1: 3 fixes attempted (1.1.11, 1.1.13, 1.1.15) - Final: FAIL (max limit)
+- Task 1.1: 2 fixes attempted (1.1.12, 1.1.14) - Final: FAIL (max limit)
 
 "#]]);
 }

@@ -313,6 +313,7 @@ x - [x] 1.3 Comes later
 x - [x] 1.4 Comes last
 --- specs/demo/.progress.md
 ## Completed Tasks
+- [x] 1.2 Is next
 - [x] 1.3 Comes later
 - [x] 1.4 Comes last
 

@@ -29,8 +29,9 @@ fn run(workspace: Workspace, harm: &str) -> (Workspace, Output) {
 
 /// The command after \"to get it back\" or \"to get them back\".
 fn way_back(ran: &Output) -> String {
-    let (_, command) = ran.stdout.split_once(" back: ").expect("a way back");
-    command.lines().next().unwrap_or_default().to_owned()
+    let found = ran.stdout.split_once(" back: ");
+    let command = found.and_then(|(_, command)| command.lines().next());
+    command.unwrap_or_default().to_owned()
 }
 
 fn type_in(workspace: &Workspace, command: &str) {

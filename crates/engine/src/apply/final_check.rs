@@ -13,10 +13,12 @@ impl State {
         self.steps += 1;
         self.last_attempt = Some((task.clone(), attempt));
         let steps = self.steps;
-        self.with(task, |task| {
-            task.attempted_at = steps;
-            task.regressed_at = None;
-        });
+        self.with(task, |task| task.attempted_at = steps);
+        // In a list without ids, a row has another id while there are more rows above it: what it
+        // was under that id no longer says whether the agent has done its part.
+        let namesakes = self.tasks.values_mut();
+        let namesakes = namesakes.filter(|other| other.key().title == task.title);
+        namesakes.for_each(|other| other.regressed_at = None);
     }
 
     /// Remembers the checks of the rows that stay ticked.

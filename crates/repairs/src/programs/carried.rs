@@ -30,10 +30,7 @@ pub fn carried_environment(
             "VIRTUAL_ENV" => {
                 let is_used =
                     |source: &String| root.join(source).parent() == Some(Path::new(value));
-                sources
-                    .iter()
-                    .any(|source| is_used(source))
-                    .then(|| value.clone())?
+                sources.iter().any(is_used).then(|| value.clone())?
             }
             _ => value.clone(),
         };

@@ -110,9 +110,11 @@ impl<'o> ActiveDelegation<'o> {
         DelegationResult {
             completion: is_done.then(|| self.completion(verify, outcome.answer, outcome.flaky)),
             failure: failure.map(|failure| self.child_failure(&failure)),
-            finished_parts: (!is_done)
-                .then_some(outcome.finished_parts)
-                .unwrap_or_default(),
+            finished_parts: if is_done {
+                String::new()
+            } else {
+                outcome.finished_parts
+            },
             end: DelegationEnd::Ended(outcome.end),
             session_id: self.folder.id,
             attempts: self.log.rows,

@@ -61,7 +61,11 @@ impl SettingsGuard {
     /// Remembers the files before foreign code runs.
     pub(crate) fn begin(&mut self) -> Result<(), PerformError> {
         for ((name, _), before) in GUARDED.iter().zip(&mut self.before) {
-            let now = read(&self.root.join(name))?;
+            // A pipe or a folder in its place decides nothing.
+            let Ok(now) = read(&self.root.join(name)) else {
+                *before = None;
+                continue;
+            };
             if before.as_ref() == Some(&now) {
                 continue;
             }

@@ -193,7 +193,12 @@ impl GitTree {
         self.changed.insert(name.clone(), changed.clone());
         let head = self.git().head()?;
         let mut warnings: Vec<String> = after.warnings.iter().map(ToString::to_string).collect();
-        warnings.extend(self.harm_to_users_work(name, &after.oid, &changed, head_before)?);
+        warnings.extend(self.harm_to_users_work(
+            name,
+            &after.oid,
+            &changed,
+            head_before.as_ref(),
+        )?);
         Ok(AttemptChanges {
             changed: changed.into_iter().collect(),
             head: head.map(|head| head.as_str().to_owned()),
@@ -214,7 +219,7 @@ impl GitTree {
         attempt: &AttemptName,
         after: &Oid,
         changed: &BTreeSet<RelPath>,
-        head_before: Option<Oid>,
+        head_before: Option<&Oid>,
     ) -> Result<Vec<String>, GitError> {
         let references = self.references.as_ref().filter(|(of, _)| of == attempt);
         let work = UsersWork {
@@ -223,7 +228,7 @@ impl GitTree {
             uncommitted: &self.users,
             references: references.map(|(_, references)| references),
         };
-        work.harm(after, changed, head_before.as_ref())
+        work.harm(after, changed, head_before)
     }
 
     /// Puts HEAD and its branch back if they were moved since they were last looked at.

@@ -55,7 +55,7 @@ impl UsersWork<'_> {
             .uncommitted
             .iter()
             .partition(|path| changed.contains(path));
-        if touched.is_empty() && !(has_committed && !untouched.is_empty()) {
+        if touched.is_empty() && (untouched.is_empty() || !has_committed) {
             return Ok(Vec::new());
         }
         let differing = self.git.changed_files(&head, after)?;

@@ -5,7 +5,7 @@ mod on_end;
 mod person;
 mod view;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -14,7 +14,7 @@ use regreen_diagnosis::OwnRules;
 use regreen_documents::TaskFile;
 use regreen_model::{Limits, RunConfig, RunOutcome, TaskId};
 use regreen_runtime::{RunSetup, SpecPaths, Stop, now};
-use regreen_workspace::{Git, Programs, RealDisk, read_text};
+use regreen_workspace::{Programs, RealDisk, read_text};
 
 use self::person::AtTerminal;
 use self::view::View;
@@ -77,6 +77,8 @@ struct PreparedRun {
     own_rules: Arc<OwnRules>,
     programs: Programs,
     agent: Agent,
+    /// The user has a place for files of their own, in which the next run finds the agent of this one.
+    remembers_agent: bool,
 }
 
 pub fn run(arguments: &Run) -> Result<Exit, Problem> {
@@ -98,6 +100,7 @@ impl PreparedRun {
         let context = SpecContext::find(arguments.spec.as_deref())?;
         let places = &context.places;
         check_tasks(&context, arguments.only.as_ref())?;
+        let remembers_agent = user_file.is_some();
         let rules = RuleFiles::load(user_file.as_deref(), &places.root);
         rules.note_broken(&context.here);
         let configuration = Configuration::load(user_file, &places.root, &context.here)?;
@@ -116,7 +119,7 @@ impl PreparedRun {
                     spec_argument: context.argument(arguments.spec.as_deref()),
                     stored_limits: Some(stored.limits()),
                     progress_file: progress_file(places),
-                    in_git: Git::open(&places.root).is_ok(),
+                    in_git: is_in_git(&places.root),
                     ..settings.run_config(&places.spec.name, arguments.only.clone())
                 },
                 arguments,
@@ -128,6 +131,7 @@ impl PreparedRun {
             settings,
             programs,
             agent,
+            remembers_agent,
         })
     }
 
@@ -159,8 +163,10 @@ impl PreparedRun {
             ));
         }
         let paths = setup.paths.clone();
-        let (agent, of) = (RememberedAgent::of(&self.settings), paths.clone());
-        view.on_begin(move || agent.save(&of));
+        if self.remembers_agent {
+            let (agent, of) = (RememberedAgent::of(&self.settings), paths.clone());
+            view.on_begin(move || agent.save(&of));
+        }
         let finished = regreen_runtime::run(setup, &mut view, &mut person);
         let summary = view.finish(now());
         let finished = finished?;
@@ -190,6 +196,12 @@ fn with_recovery(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> R
         limits,
         ..config
     }
+}
+
+/// Returns whether this is the top of a work tree, without asking git: a dry run starts nothing.
+fn is_in_git(root: &Path) -> bool {
+    let git = root.join(".git");
+    git.is_file() || git.join("HEAD").exists()
 }
 
 /// Returns where the progress file is, if not in the spec's folder.

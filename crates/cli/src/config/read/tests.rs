@@ -43,7 +43,7 @@ fn every_fault_is_reported_in_the_order_of_the_file() {
         "timout = '5m'\nmax_wait = 7\nagent = 'clyde'\ninclude_optional = 'yes'\n",
         &[
             "timout: did you mean `timeout`?",
-            "7: expected a string, found an integer",
+            "7: expected a time with its unit, found an integer",
             "'clyde': unknown agent `clyde`",
             "'yes': expected a boolean, found a string",
         ],
