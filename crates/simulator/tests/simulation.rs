@@ -23,7 +23,11 @@ const OFTEN: [&str; 6] = [
 ];
 
 /// Transitions that only one in tens of thousands of runs reaches.
-const SELDOM: [Transition; 2] = [("inserting", "budget_read"), ("repairing", "contended")];
+const SELDOM: [Transition; 3] = [
+    ("inserting", "budget_read"),
+    ("inserting", "gone"),
+    ("repairing", "contended"),
+];
 
 /// Runs seeds on all cores. Returns the finding with the smallest seed, if there is one.
 fn sweep(
