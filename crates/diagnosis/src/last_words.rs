@@ -1,4 +1,4 @@
-//! What an agent said last: evidence for whoever tries next.
+//! The last words of an agent: evidence for the next attempt.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! A module that the project itself has, or is about to get, is no package to install.
+//! A module of the project itself, or one that a task is to write, isn't a package to install.
 
 use regreen_model::{Failure, FailureKind};
 

@@ -42,7 +42,7 @@ impl LostReference {
         let short = oid.get(..SHORT).unwrap_or(oid);
         match self.kind_and_name() {
             ("stash", _) => format!("git stash store {oid}"),
-            (kind, name) => format!("git {kind} -f {} {short}", shell_words::quote(name)),
+            (kind, name) => format!("git {kind} -f -- {} {short}", shell_words::quote(name)),
         }
     }
 

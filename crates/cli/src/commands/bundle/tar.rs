@@ -6,7 +6,7 @@ const BLOCK: usize = 512;
 const NAME: usize = 100;
 const PREFIX: usize = 155;
 
-/// An archive in memory. Everything in it belongs to nobody and has no time, so that the same texts
+/// An archive in memory. Its entries have no owner and no time, so that the same texts
 /// make the same archive.
 #[derive(Debug, Default)]
 pub(super) struct Archive {

@@ -83,7 +83,7 @@ impl Status {
             .detail(stops)
     }
 
-    /// Returns what the run has come to, by the plan as it is now.
+    /// Returns how the run ended, by the plan as it is now.
     fn state(&self, run: &RunStatus) -> (Tone, String) {
         let is_green = matches!(run.ended, Some(RunOutcome::AllGreen)) && run.at_work.is_none();
         if !is_green {
