@@ -1,4 +1,4 @@
-//! Turns the rule files into static tables, so that nothing has to be parsed at startup. An
+//! Turns the rule files into static tables, so that nothing needs to be parsed at startup. An
 //! incomplete rule fails the build.
 #![expect(
     clippy::disallowed_methods,
@@ -22,14 +22,14 @@ include!("src/rules/pattern_texts.rs");
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Family {
-    /// The kind of rules that do not name one.
+    /// The default weight of its rules.
     weight: u8,
-    /// The source whose text these rules read; both if missing.
+    /// The source that these rules read; both if missing.
     source: Option<Source>,
     /// A `CauseOrigin`, in snake case.
     #[serde(default)]
     origin: String,
-    /// Its rules count fully in any kind of line.
+    /// Whether its rules count fully in any kind of line.
     #[serde(default)]
     steady: bool,
     rule: Vec<Rule>,
@@ -72,8 +72,8 @@ struct Rule {
     ignore: Vec<String>,
 }
 
-/// The order in which rules are tried, and in which they are listed.
-const FAMILIES: [&str; 26] = [
+/// The order in which rules are tried and listed.
+const FAMILIES: [&str; 27] = [
     "framing",
     "system",
     "shell",
@@ -87,6 +87,7 @@ const FAMILIES: [&str; 26] = [
     "php",
     "other_languages",
     "git",
+    "forges",
     "containers",
     "network",
     "database",
@@ -227,12 +228,12 @@ fn write_rule(
     )
 }
 
-/// Shorter texts would match everywhere in logs; messages are short, so they may have shorter ones.
+/// Shorter texts would match everywhere in logs. Messages are short, so they may have shorter ones.
 const SHORTEST: usize = 4;
 const SHORTEST_IN_PROSE: usize = 2;
 
-/// The frequency of character sequences in ordinary logs: a text is searched for by its four
-/// consecutive characters that are the rarest there.
+/// The frequency of character sequences in ordinary logs. A text is searched for by its four rarest
+/// consecutive characters.
 struct Ordinary {
     counts: BTreeMap<[u8; 4], u32>,
 }
@@ -249,8 +250,8 @@ impl Ordinary {
         Ok(Self { counts })
     }
 
-    /// Returns the texts that a rule names, and the rarest text of each branch of its pattern that
-    /// contains none of them.
+    /// Returns the texts that a rule names, and the rarest text from each branch of its pattern
+    /// that contains none of them.
     fn all_needs(&self, named: &[String], pattern: &str, is_prose: bool) -> Vec<String> {
         let mut needs: Vec<String> = named.iter().map(|need| need.to_lowercase()).collect();
         let at_least = if is_prose {
@@ -270,7 +271,8 @@ impl Ordinary {
     }
 
     /// Returns texts such that each match of a branch contains one, if there are any; otherwise the
-    /// rarest text that some of its matches contain. A match with a named text is found by that.
+    /// rarest text that some of its matches contain. A match that contains a named text is found
+    /// through that.
     fn needs_of(
         &self,
         branch: &Hir,
@@ -321,7 +323,8 @@ impl Ordinary {
     }
 }
 
-/// Returns how common a part is that ordinary logs lack: letters are more common than punctuation.
+/// Returns how common a part is that doesn't occur in ordinary logs: letters are more common than
+/// punctuation.
 fn commonness(part: &[u8]) -> usize {
     part.iter().filter(|b| b" etaoinsr".contains(b)).count()
 }

@@ -28,34 +28,31 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Everything that must be green before a change is merged.
+    /// Runs everything that must pass before a change is merged.
     ///
-    /// Formatting, clippy with warnings as errors, all tests (the guards of the architecture
-    /// among them), doc tests, and the rules for dependencies. Stops at the first failure
-    /// with its exit code.
+    /// Formatting, clippy with warnings as errors, all tests including the architecture guards, doc
+    /// tests, and the rules for dependencies. Stops at the first failure with its exit code.
     Test,
-    /// Compares how regreen, comrak and tree-sitter-md read made-up task files.
+    /// Compares how regreen, comrak and tree-sitter-md read generated task files.
     ///
-    /// Every difference must have an explanation that holds; anything else is shown as
-    /// small as it can be made, and fails the command.
+    /// Every difference must have an explanation that holds; any other is shrunk, shown, and fails
+    /// the command.
     FuzzDocuments(fuzz_documents::Arguments),
     /// Runs the real agents against a scripted model on this machine.
     ///
-    /// Installs their programs at known versions into the build folder, which needs a
-    /// network; no agent reaches one. Prints what came of every cell and fails if one is not
-    /// as it should be.
+    /// Installs their programs at known versions into the build folder, which needs a network; no
+    /// agent reaches one. Prints the result of every scenario, and fails if one is wrong.
     AgentsE2e(agents_e2e::Arguments),
-    /// Simulates runs, and checks after every step what must hold whatever happens.
+    /// Simulates runs, and checks the invariants after every step.
     ///
-    /// What does not hold is shown as small as it can be made, with a journal for
-    /// `regreen replay`, and fails the command.
+    /// A violation is shrunk, shown with a journal for `regreen replay`, and fails the command.
     Simulate(simulate::Arguments),
-    /// Measures, in a release build.
+    /// Measures release builds.
     Bench {
         #[command(subcommand)]
         what: bench::Bench,
     },
-    /// Long versions of tests that CI runs in short.
+    /// Runs long versions of tests that CI runs in a short form.
     Sweep {
         #[command(subcommand)]
         what: sweep::Sweep,

@@ -1,17 +1,17 @@
-//! Where this repository is, and how its cargo is called.
+//! The location of this repository, and calls of its cargo.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::Args;
 
-/// The top folder of the repository.
+/// Returns the top folder of the repository.
 pub(crate) fn root() -> &'static Path {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask)
 }
 
-/// Returns a call of the cargo that runs us, in the top folder.
+/// Returns a call of the cargo that runs this program, in the top folder.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
@@ -24,7 +24,7 @@ pub(crate) fn run_cargo(arguments: &[&str]) -> ExitCode {
     finish(cargo(arguments))
 }
 
-/// Runs a call of cargo to its end, and returns its exit code.
+/// Runs a cargo call to its end, and returns its exit code.
 pub(crate) fn finish(mut cargo: Command) -> ExitCode {
     match cargo.status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,
@@ -36,29 +36,29 @@ pub(crate) fn finish(mut cargo: Command) -> ExitCode {
     }
 }
 
-/// Builds a program of this repository for release; where it is then, or how to end.
+/// Builds a program of this repository for release. Returns its path, or the exit code.
 pub(crate) fn built_for_release(name: &str) -> Result<PathBuf, ExitCode> {
     let arguments = ["build", "--quiet", "--release", "--package", name];
     let code = run_cargo(&arguments);
     if code != ExitCode::SUCCESS {
         return Err(code);
     }
-    // We lie beside it, in a folder of another profile.
+    // This program is next to it, in the folder of another profile.
     let own = std::env::current_exe().unwrap_or_default();
     let target = own.ancestors().nth(2).unwrap_or(root());
     Ok(target.join("release").join(name))
 }
 
-/// The program that is measured and swept.
+/// The program to measure or sweep.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Product {
-    /// Take this program instead of building one for release.
+    /// Use this program instead of building one for release.
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
 }
 
 impl Product {
-    /// Returns the path of the program, building it if need be; an error is the exit code.
+    /// Returns the path of the program, building it if needed, or the exit code.
     pub(crate) fn program(&self) -> Result<PathBuf, ExitCode> {
         match &self.program {
             Some(program) => Ok(program.clone()),

@@ -1,6 +1,7 @@
-//! `cargo xtask sweep`: long versions of tests that CI runs in short.
+//! `cargo xtask sweep`: long versions of tests that CI runs in a short form.
 
 use std::process::{Command, ExitCode};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 
@@ -8,11 +9,10 @@ use crate::repository::{self, Product};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sweep {
-    /// Kills runs at random moments, each once with SIGKILL, and lets the next go on.
+    /// Kills runs at random moments, each once with SIGKILL, and resumes them.
     ///
-    /// The end must be that of an undisturbed run, nothing may be done twice, and
-    /// nothing that was started may live on. There are two plans, one of which needs healing;
-    /// each is run in git and outside.
+    /// The result must be that of an undisturbed run, no work may be done twice, and no process may
+    /// survive. There are two plans, one of which needs healing; each runs in git and outside.
     Kills(KillArguments),
     /// Kills runs and damages their journals: nothing may be lost without being named.
     Journals(JournalArguments),
@@ -20,9 +20,9 @@ pub(crate) enum Sweep {
     ///
     /// All of it must be in the log, and regreen must stay below 64 MB of memory.
     Output(OutputArguments),
-    /// Lets agents misbehave in every way for a night, with hang-ups, sleeps and kills.
+    /// Lets agents misbehave in every way for a night, with hangups, sleeps and kills.
     ///
-    /// Everything must be done in the end, once, and what is said about it must be true.
+    /// In the end everything must be done, once, and all reports about it must be true.
     Night(NightArguments),
 }
 
@@ -35,25 +35,25 @@ pub(crate) fn run(sweep: &Sweep) -> ExitCode {
     }
 }
 
-/// The call of one of regreen's tests, which says what it sees.
+/// Returns the call of one of regreen's tests, with its output.
 fn test(name: &str) -> Command {
     let mut cargo = repository::cargo(&["test", "--quiet", "--package", "regreen"]);
     cargo.args(["--test", name, "--", "--nocapture", "--test-threads=1"]);
     cargo
 }
 
-/// In git and outside.
+/// In git, and outside.
 const KINDS: u64 = 2;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct KillArguments {
-    /// How many runs of each plan are killed, half of them in git.
+    /// Number of runs of each plan to kill, half of them in git.
     #[arg(long, default_value_t = 100, value_name = "N")]
     runs: u64,
-    /// Repeats the kills that were aimed with this number [default: another one each time]
+    /// Repeat the kills of this seed [default: a new one each time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Only tests whose name has this in it: `heals`, `in_git`
+    /// Only tests whose name contains this: `heals`, `in_git`
     #[arg(long, default_value = "", value_name = "TEXT")]
     only: String,
     #[command(flatten)]
@@ -81,10 +81,10 @@ fn kill(arguments: &KillArguments) -> ExitCode {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct JournalArguments {
-    /// How many journals are damaged.
+    /// Number of journals to damage.
     #[arg(long, default_value_t = 60, value_name = "N")]
     runs: u64,
-    /// Repeats the damages of this number [default: another one each time]
+    /// Repeat the damage of this seed [default: a new one each time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
@@ -130,10 +130,13 @@ fn flood(arguments: &OutputArguments) -> ExitCode {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct NightArguments {
-    /// How many tasks the plan has.
+    /// Number of tasks in the plan.
     #[arg(long, default_value_t = 60, value_name = "N")]
     tasks: u64,
-    /// Repeats the night of this number [default: another one each time]
+    /// How many seconds the machine sleeps each time [default: less than one]
+    #[arg(long, value_name = "SECONDS")]
+    suspend: Option<u64>,
+    /// Repeat the night of this seed [default: a new one each time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
@@ -145,13 +148,16 @@ fn night(arguments: &NightArguments) -> ExitCode {
         Ok(program) => program,
         Err(code) => return code,
     };
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH);
+    let another = || now().map_or(1, |now| u64::from(now.subsec_nanos()));
+    let seed = arguments.seed.unwrap_or_else(another);
     let mut tests = test("night");
     tests
-        .arg("--ignored")
         .env("REGREEN_NIGHT_PROGRAM", program)
-        .env("REGREEN_NIGHT_TASKS", arguments.tasks.to_string());
-    if let Some(seed) = arguments.seed {
-        tests.env("REGREEN_NIGHT_SEED", seed.to_string());
+        .env("REGREEN_NIGHT_TASKS", arguments.tasks.to_string())
+        .env("REGREEN_NIGHT_SEED", seed.to_string());
+    if let Some(suspend) = arguments.suspend {
+        tests.env("REGREEN_NIGHT_SUSPEND", suspend.to_string());
     }
     repository::finish(tests)
 }

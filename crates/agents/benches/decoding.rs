@@ -1,8 +1,8 @@
-//! Decoding what agents print: `cargo xtask bench agents`.
+//! Measures the decoding of agents' output: `cargo xtask bench agents`.
 //!
-//! Each agent's recordings are decoded again and again for a second of processor time. The
-//! promise: a decoder keeps up with 20 MB/s, more than any agent prints. What an event costs
-//! includes what is printed besides and passed over.
+//! Each agent's recordings are decoded repeatedly for a second of processor time. The promise: a
+//! decoder keeps up with 20 MB/s, which is more than any agent prints. The cost of an event
+//! includes output that is skipped.
 
 #![expect(
     clippy::disallowed_macros,
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Every agent that there are recordings of.
+/// Every agent with recordings.
 const AGENTS: [&str; 6] = [
     "claude",
     "codex",
@@ -77,7 +77,7 @@ fn agent(name: &str) -> Option<Agent> {
 struct Measured {
     /// Megabytes per second.
     speed: f64,
-    /// In all recordings, once.
+    /// The number of events in all recordings.
     events: usize,
     /// Bytes per event.
     size: f64,
@@ -129,13 +129,14 @@ fn measure(agent: &Agent, recordings: &[Lines]) -> Option<Measured> {
     })
 }
 
-/// Decoding waits for nothing: whatever else the machine does is none of its cost.
+/// Returns the processor time. Decoding never waits, so other load on the machine isn't part of its
+/// cost.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default()
 }
 
-/// Once from its beginning to its end: how many bytes, and how many events.
+/// Decodes a recording from start to end. Returns the number of bytes and of events.
 fn decode(agent: &Agent, recording: &Lines) -> Option<(usize, usize)> {
     let id = TaskId::parse("1.1")?;
     let mut decoder = agent.decoder(&Assignment {

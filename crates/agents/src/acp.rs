@@ -1,4 +1,4 @@
-//! Any agent that speaks the Agent Client Protocol: JSON-RPC, a message a line.
+//! Any agent that speaks the Agent Client Protocol: JSON-RPC, one message per line.
 
 mod updates;
 
@@ -43,7 +43,7 @@ pub(crate) fn invocation(
     Invocation::new(argv.collect(), StdinContent::Protocol, assignment).with_environment(options)
 }
 
-/// The last request: its number is its position in the conversation.
+/// The last request. Its number is its position in the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Initialize = 1,
@@ -80,8 +80,8 @@ impl AcpDecoder {
 }
 
 impl AcpDecoder {
-    /// The protocol has no words for a request to the service that is made again; two agents have
-    /// some in their logs.
+    /// The protocol has no message for a retried request to the service, but two agents mention it
+    /// in their logs.
     fn retry(&mut self, line: &[u8]) -> Option<AgentEvent> {
         opencode::logged(line).or_else(|| self.retries.on_line(line))
     }
@@ -105,7 +105,7 @@ impl Decoder for AcpDecoder {
         match (text(&line, "/method"), line.pointer("/id")) {
             ("", Some(id)) if id.as_u64() == Some(self.stage as u64) => self.answered(&line),
             ("", _) => Reply::default(),
-            // A session that is loaded tells its past first.
+            // A loaded session replays its past first.
             (method, None) if method == CLIENT.session_update && self.stage == Stage::Prompt => {
                 Reply::of(self.updates.updated(params.unwrap_or_default()))
             }
@@ -216,7 +216,7 @@ impl AcpDecoder {
                 (_, Some(LOGIN_NEEDED)) => "unauthenticated",
                 _ => text(error, "/data/errorKind"),
             },
-            // Some agents answer with the status of their service.
+            // Some agents use the status of their service as the error code.
             status: status(error, "/code").filter(|code| (400..600).contains(code)),
             ..ApiError::of(&message)
         };
@@ -236,7 +236,7 @@ impl AcpDecoder {
     }
 }
 
-/// Allows everything or nothing. What is not allowed becomes a question without an answer.
+/// Allows everything or nothing. Anything that isn't allowed becomes an unanswered question.
 fn answer_permission(
     permissions: Permissions,
     id: &Value,
@@ -267,7 +267,8 @@ fn answer_permission(
     }
 }
 
-/// We offer nothing of what a client may offer; a question to a person is one.
+/// Refuses a request: regreen offers none of the optional client features. A question for a person
+/// becomes a question event.
 fn refusal(method: &str, id: &Value, params: &Value) -> Reply {
     let error = json!({"code": -32601, "message": "not offered by this client"});
     let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});

@@ -34,7 +34,7 @@ impl Agent {
         }
     }
 
-    /// Returns the program that has to be installed.
+    /// Returns the program that must be installed.
     #[must_use]
     pub fn program(&self) -> &str {
         match self {
@@ -44,7 +44,7 @@ impl Agent {
         }
     }
 
-    /// Returns what it may do without asking; `None` for an agent without permissions.
+    /// Returns what it may do without asking; `None` if the agent has no permissions to set.
     #[must_use]
     pub fn permissions(&self) -> Option<Permissions> {
         match self {
@@ -62,14 +62,14 @@ impl Agent {
         }
     }
 
-    /// Returns whether its protocol says how its run ended. A command has only an exit code,
-    /// which means nothing for the task.
+    /// Returns whether its protocol reports how its run ended. A command has only an exit code,
+    /// which says nothing about the task.
     #[must_use]
     pub fn reports_end(&self) -> bool {
         matches!(self, Self::CodingAgent(..) | Self::Acp(..))
     }
 
-    /// Returns what its output consists of.
+    /// Returns the kind of its output.
     #[must_use]
     pub fn output_kind(&self) -> OutputKind {
         match self {
@@ -79,13 +79,13 @@ impl Agent {
         }
     }
 
-    /// Returns the session to resume, if the id can be one of this agent.
+    /// Returns the session to resume, if the id is valid for this agent.
     #[must_use]
     pub fn session<'s>(&self, id: Option<&'s str>) -> Option<&'s str> {
         id.filter(|id| self.has_sessions() && is_session_id(id))
     }
 
-    /// Returns whether it reports every tool it uses, so that no report means no use.
+    /// Returns whether it reports every tool use, so that no report means no use.
     #[must_use]
     pub fn reports_tools(&self) -> bool {
         match self {
@@ -94,8 +94,7 @@ impl Agent {
         }
     }
 
-    /// Returns whether it reports the tokens it used; `None` if that is not known. Commands use
-    /// none.
+    /// Returns whether it reports its token usage; `None` if unknown. Commands use none.
     #[must_use]
     pub fn reports_tokens(&self) -> Option<bool> {
         match self {
@@ -105,8 +104,7 @@ impl Agent {
         }
     }
 
-    /// Returns whether it reports what it cost; `None` if that is not known. Commands cost
-    /// nothing.
+    /// Returns whether it reports its cost; `None` if unknown. Commands cost nothing.
     #[must_use]
     pub fn reports_cost(&self) -> Option<bool> {
         match self {
@@ -117,7 +115,7 @@ impl Agent {
         }
     }
 
-    /// Returns what any agent of the protocol lets regreen see.
+    /// Returns what regreen can observe of any agent that speaks the protocol.
     #[must_use]
     pub fn acp_abilities() -> Abilities {
         acp::ABILITIES
@@ -134,7 +132,7 @@ impl Agent {
         }
     }
 
-    /// Returns what reads its output.
+    /// Returns the decoder for its output.
     #[must_use]
     pub fn decoder(&self, assignment: &Assignment<'_>) -> Box<dyn Decoder> {
         match self {
@@ -146,7 +144,7 @@ impl Agent {
     }
 }
 
-/// What `--agent` asks for.
+/// The value of `--agent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentChoice {
     /// The first coding agent that is installed.
@@ -175,7 +173,7 @@ impl AgentChoice {
     ];
 }
 
-/// Why a value of `--agent` is refused.
+/// Why a value of `--agent` is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AgentChoiceError {
     /// No agent has this name.

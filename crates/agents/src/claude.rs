@@ -32,6 +32,12 @@ pub(crate) const ADAPTER: Adapter = Adapter {
             "CLAUDE_CODE_OAUTH_TOKEN",
         ],
         files: &[".claude/.credentials.json"],
+        elsewhere: &[
+            "ANTHROPIC_BASE_URL",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CODE_USE_VERTEX",
+            "CLAUDE_CONFIG_DIR",
+        ],
     },
     abilities: Abilities {
         session: "at the start",
@@ -104,7 +110,7 @@ impl ClaudeProtocol {
         }
     }
 
-    /// Reports usage with each message: an agent that is ended early has used it, too.
+    /// Reports usage with each message, because an agent that is ended early has used it too.
     fn message_usage(&mut self, line: &Value) -> Option<AgentEvent> {
         let usage = tokens(line.pointer("/message/usage")?);
         let is_news = self.usage.report(text(line, "/message/id"), usage);
@@ -118,7 +124,7 @@ impl ClaudeProtocol {
         let failed = part.pointer("/is_error").and_then(Value::as_bool) == Some(true);
         let exit = failed.then(|| exit_code(text(part, "/content"))).flatten();
         let ended = self.tools.ended(text(part, "/tool_use_id"), !failed, exit);
-        // The result of a tool that only reads has a file, too, but none of these.
+        // The result of a tool that only reads also names a file, but has none of these fields.
         let is_edit = ["oldString", "structuredPatch", "originalFile"]
             .iter()
             .any(|key| line.pointer(&format!("/tool_use_result/{key}")).is_some());
@@ -128,7 +134,7 @@ impl ClaudeProtocol {
     }
 }
 
-/// `Exit code 1`, the first line of what a failed command printed.
+/// Parses `Exit code 1`, the first line of a failed command's output.
 fn exit_code(content: &str) -> Option<i32> {
     let first = content.lines().next()?;
     first.strip_prefix("Exit code ")?.trim().parse().ok()
@@ -143,12 +149,12 @@ fn retry(line: &Value) -> ApiError<'_> {
     }
 }
 
-/// The question for a permission that only a person can give. What a rule or a hook of the user
-/// forbids is a failed tool, after which the agent continues.
+/// Returns the question for a permission that only a person can give. Something that the user's
+/// rules or hooks forbid is just a failed tool, after which the agent continues.
 fn denied(line: &Value) -> Option<AgentEvent> {
     let (tool, why) = (text(line, "/tool_name"), text(line, "/message"));
     let is_forbidden = matches!(text(line, "/decision_reason_type"), "rule" | "hook");
-    // Rules may also ask for a person.
+    // A rule may also require a person.
     let asks = ["approval", "granted"]
         .iter()
         .any(|word| why.contains(word));
@@ -158,7 +164,7 @@ fn denied(line: &Value) -> Option<AgentEvent> {
     })
 }
 
-/// The limit of a subscription, with its reset time.
+/// Returns the trouble of an exhausted subscription, with its reset time.
 fn rejected(line: &Value) -> Option<AgentEvent> {
     let is_rejected = text(line, "/rate_limit_info/status") == "rejected";
     let seconds = i64::try_from(number(line, "/rate_limit_info/resetsAt")).ok();
@@ -198,7 +204,7 @@ fn ended(line: &Value, so_far: Usage) -> Vec<AgentEvent> {
     ]
 }
 
-/// Returns the usage of the whole run, or of its messages if the end does not report it.
+/// Returns the usage of the whole run, or the sum of its messages if the end doesn't report it.
 fn usage(line: &Value, so_far: Usage) -> Usage {
     let reported = line.pointer("/usage").map(tokens).unwrap_or_default();
     let is_reported = reported.input_tokens > 0 || reported.output_tokens > 0;

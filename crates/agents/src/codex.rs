@@ -20,7 +20,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
         skip: "--dangerously-bypass-approvals-and-sandbox",
         model: "-m",
         session: None,
-        // It reads the prompt from its standard input.
+        // The prompt comes from standard input.
         last: &["-"],
     },
     decoder: |assignment| {
@@ -33,6 +33,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     credentials: Credentials {
         variables: &["OPENAI_API_KEY", "CODEX_API_KEY"],
         files: &[".codex/auth.json"],
+        elsewhere: &["CODEX_HOME", "OPENAI_BASE_URL"],
     },
     abilities: Abilities {
         session: "at the start",
@@ -134,8 +135,8 @@ fn tool(line: &Value) -> Option<&str> {
     }
 }
 
-/// Returns what a tool is used on: a command without the shell that codex wraps it in, the
-/// first file of a change, a query, the arguments of another tool.
+/// Returns what a tool is used on: a command without the shell that codex wraps it in, the first
+/// file of a change, a query, or the arguments of another tool.
 fn input(line: &Value) -> String {
     let item = &line["item"];
     let command = text(item, "/command");
@@ -150,7 +151,7 @@ fn input(line: &Value) -> String {
     }
 }
 
-/// `Reconnecting... 1/5 (why)`. Other errors come again with the end of the turn.
+/// Parses `Reconnecting... 1/5 (why)`. Other errors are repeated at the end of the turn.
 fn retry(message: &str) -> Option<AgentEvent> {
     let retry = message.strip_prefix("Reconnecting...")?;
     let why = retry.split_once('(').map_or(retry, |(_, why)| why);

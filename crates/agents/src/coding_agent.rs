@@ -17,12 +17,12 @@ pub enum CodingAgent {
     Opencode,
 }
 
-/// All that regreen knows of a coding agent: how to call it and how to read it.
+/// Everything that regreen knows about a coding agent: how to call it and how to read its output.
 #[derive(Debug)]
 pub(crate) struct Adapter {
     /// The name of its program.
     pub(crate) name: &'static str,
-    /// The name that people use.
+    /// Its name in texts for people.
     pub(crate) title: &'static str,
     pub(crate) flags: Flags,
     pub(crate) decoder: fn(&Assignment<'_>) -> Box<dyn Decoder>,
@@ -30,16 +30,16 @@ pub(crate) struct Adapter {
     pub(crate) abilities: Abilities,
 }
 
-/// The arguments of a coding agent. It reads the prompt from its standard input.
+/// The arguments of a coding agent, which reads the prompt from its standard input.
 #[derive(Debug)]
 pub(crate) struct Flags {
     pub(crate) first: &'static [&'static str],
-    /// Replaces `first` where a session is resumed.
+    /// Replaces `first` when a session is resumed.
     pub(crate) first_of_resumed: &'static [&'static str],
     /// Lets it do everything without asking.
     pub(crate) skip: &'static str,
     pub(crate) model: &'static str,
-    /// `None` if the session is named behind all options.
+    /// The flag for the session; `None` if the session comes after all options.
     pub(crate) session: Option<&'static str>,
     pub(crate) last: &'static [&'static str],
 }
@@ -69,17 +69,19 @@ impl Flags {
     }
 }
 
-/// Where a login can be seen without asking the service.
+/// The places where a login can be detected without asking the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credentials {
     /// Environment variables that hold a key or a token.
     pub variables: &'static [&'static str],
     /// Files in the home folder.
     pub files: &'static [&'static str],
+    /// Environment variables that show that another login or another place for it is used.
+    pub elsewhere: &'static [&'static str],
 }
 
 impl CodingAgent {
-    /// All of them, in the order in which `auto` looks for them.
+    /// All agents, in the order in which `auto` looks for them.
     pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode];
 
     fn adapter(self) -> &'static Adapter {
@@ -91,7 +93,7 @@ impl CodingAgent {
         }
     }
 
-    /// Returns the agent of that name.
+    /// Returns the agent with that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|agent| agent.name() == name)
@@ -103,7 +105,7 @@ impl CodingAgent {
         self.adapter().name
     }
 
-    /// Returns the name that people use.
+    /// Returns its name in texts for people.
     #[must_use]
     pub fn title(self) -> &'static str {
         self.adapter().title
@@ -115,7 +117,7 @@ impl CodingAgent {
         self.adapter().flags.skip
     }
 
-    /// Returns whether it reports what it has cost.
+    /// Returns whether it reports its cost.
     #[must_use]
     pub fn reports_cost(self) -> bool {
         match self {
@@ -124,13 +126,13 @@ impl CodingAgent {
         }
     }
 
-    /// Returns where its login can be seen.
+    /// Returns where its login can be detected.
     #[must_use]
     pub fn credentials(self) -> Credentials {
         self.adapter().credentials
     }
 
-    /// Returns what it lets regreen see.
+    /// Returns what regreen can observe of it.
     #[must_use]
     pub fn abilities(self) -> Abilities {
         self.adapter().abilities
@@ -153,38 +155,38 @@ impl CodingAgent {
     }
 }
 
-/// Returns whether a session id can become part of a command line.
+/// Returns whether a session id is safe on a command line.
 pub(crate) fn is_session_id(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     let has_size = (1..=200).contains(&id.len());
     has_size && !id.starts_with('-') && id.chars().all(is_plain)
 }
 
-/// What an agent lets regreen see, in the words of the documentation.
+/// The information that regreen gets from an agent, in the words of the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
-    /// When the id of its session is known.
+    /// When its session id becomes known.
     pub session: &'static str,
     /// Whether a session can be resumed.
     pub resume: &'static str,
-    /// What it reports of its tools.
+    /// Its reports about tools.
     pub tools: &'static str,
     /// Whether it reports a failed command as failed.
     pub failed_commands: &'static str,
-    /// What it reports of files.
+    /// Its reports about files.
     pub files: &'static str,
-    /// Whether it reports the tokens it used.
+    /// Whether it reports its token usage.
     pub tokens: &'static str,
-    /// Whether it reports what it cost.
+    /// Whether it reports its cost.
     pub cost: &'static str,
-    /// How it reports that its service refuses it.
+    /// How it reports being refused by its service.
     pub errors: &'static str,
-    /// What shows that it has finished.
+    /// The sign that it has finished.
     pub end: &'static str,
 }
 
 impl Abilities {
-    /// The titles of the cells of [`Self::row`].
+    /// The column titles for [`Self::row`].
     pub const TITLES: [&str; 9] = [
         "session id",
         "resume",
@@ -197,7 +199,7 @@ impl Abilities {
         "end",
     ];
 
-    /// Returns all of them, in the order of [`Self::TITLES`].
+    /// Returns all values, in the order of [`Self::TITLES`].
     #[must_use]
     pub fn row(&self) -> [&'static str; 9] {
         [

@@ -7,20 +7,20 @@ use crate::message::Answer;
 use crate::quoting::excerpt;
 use crate::{Assignment, Decoder, Invocation, Reply, StdinContent, Stream};
 
-/// The place of the prompt in an argument.
+/// The placeholder for the prompt in an argument.
 const PLACEHOLDER: &str = "{prompt}";
 
-/// Linux takes no argument longer than 128 KiB; a prompt that long loses its middle.
+/// Linux limits an argument to 128 KiB; longer prompts lose their middle.
 const MAX_ARGUMENT: usize = 120 * 1024;
 
-/// A program and its arguments, split as a shell would split them, but not run by a shell.
+/// A program and its arguments, split as a shell would split them but not run by a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine {
     argv: Vec<String>,
 }
 
 impl CommandLine {
-    /// Splits a line; `None` if a quote is not closed or no program is named.
+    /// Splits a line; `None` if a quote isn't closed or there is no program.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let argv = shell_words::split(line).ok()?;
         let names_program = argv
@@ -50,14 +50,14 @@ impl CommandLine {
     }
 
     fn argv_with(&self, prompt: &str) -> Vec<String> {
-        // No argument can hold a NUL.
+        // Arguments can't contain NUL.
         let prompt = excerpt(&prompt.replace('\0', ""), MAX_ARGUMENT);
         let filled = |word: &String| no_option(word, word.replace(PLACEHOLDER, &prompt));
         self.argv.iter().map(filled).collect()
     }
 }
 
-/// A repository may have its own prompts; none of them may become an option of the agent.
+/// Keeps a prompt from becoming an option of the agent: a repository may have its own prompts.
 fn no_option(word: &str, filled: String) -> String {
     if word.starts_with(PLACEHOLDER) && filled.starts_with('-') {
         format!("\n{filled}")

@@ -2,7 +2,7 @@ use std::fmt::Debug;
 
 use regreen_model::{AgentEvent, Ending};
 
-/// Which of its two outputs a program wrote to.
+/// The stream a program wrote to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -11,13 +11,13 @@ pub enum Stream {
     Err,
 }
 
-/// What follows from a line: what happened, and what to answer.
+/// The response to a line: events and answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Reply {
-    /// What happened.
+    /// The events.
     pub events: Vec<AgentEvent>,
-    /// Lines for the program's standard input, without their line ends.
+    /// Lines for the program's standard input, without line endings.
     pub write: Vec<String>,
 }
 
@@ -30,19 +30,19 @@ impl Reply {
     }
 }
 
-/// Reads what an agent prints, and answers where its protocol wants an answer.
+/// Reads an agent's output, and answers where its protocol requires it.
 pub trait Decoder: Debug + Send {
     /// Returns what to write before the program prints anything.
     fn on_start(&mut self) -> Reply {
         Reply::default()
     }
 
-    /// Reads one line, without its line end. A very long line may come in pieces. Decoders skip
-    /// lines that they cannot read.
+    /// Reads one line, without its line ending. Very long lines may come in pieces. Decoders skip
+    /// lines that they can't read.
     fn on_line(&mut self, stream: Stream, line: &[u8]) -> Reply;
 
-    /// Returns whether the agent has printed all that it will print. One that does not exit
-    /// then is ended after a while, and counts as one that did.
+    /// Returns whether the agent has printed everything. If it doesn't exit then, it is ended after
+    /// a while, as if it had.
     fn is_done(&self) -> bool {
         false
     }
@@ -52,7 +52,7 @@ pub trait Decoder: Debug + Send {
         Vec::new()
     }
 
-    /// Returns what follows from the end of the program, after all of its output.
+    /// Returns the events that follow from the end of the program, after all of its output.
     fn on_end(&mut self, _ending: &Ending) -> Vec<AgentEvent> {
         Vec::new()
     }
@@ -76,7 +76,7 @@ pub struct Lines {
     held: Vec<u8>,
 }
 
-/// The longest piece of a line. The pieces do not depend on the chunks.
+/// The maximum length of a piece. The pieces don't depend on the chunks.
 const MAX_LINE: usize = 1024 * 1024;
 
 impl Lines {
@@ -101,7 +101,7 @@ impl Lines {
         }
     }
 
-    /// Calls `line` with the last line if it has no line end.
+    /// Calls `line` with the last line if it has no line ending.
     pub fn finish(&mut self, mut line: impl FnMut(&[u8])) {
         if !self.held.is_empty() {
             pieces(without_return(&self.held), &mut line);

@@ -1,23 +1,23 @@
 use regreen_model::{AgentEvent, ApiTrouble, FailureKind, ResetTime, TroubleClass};
 
-/// So often in a row an agent may retry its service before regreen waits instead: its waits are
-/// stored and shown, and the user can end them.
+/// How often in a row an agent may retry its service before regreen waits instead: regreen's waits
+/// are stored and shown, and the user can end them.
 const RETRIES: u32 = 3;
-/// regreen waits out a longer limit without the agent.
+/// regreen waits out longer limits without the agent.
 const SHORT_WAIT_MS: u64 = 60_000;
 
-/// Decides when to end an agent early, because its service will not serve it.
+/// Decides when to end an agent early because its service is unavailable.
 #[derive(Clone, Debug, Default)]
 pub struct EarlyStop {
     retries: u32,
 }
 
 impl EarlyStop {
-    /// Takes the next event; returns whether to end the agent now.
+    /// Handles the next event. Returns whether to end the agent now.
     pub fn should_stop(&mut self, event: &AgentEvent) -> bool {
         match event {
             AgentEvent::Trouble(trouble) => self.is_hopeless(trouble),
-            // No one is there to answer.
+            // Nobody is there to answer.
             AgentEvent::Question { .. } => true,
             AgentEvent::Text { .. }
             | AgentEvent::ToolStarted { .. }
@@ -38,7 +38,7 @@ impl EarlyStop {
         let is_long = match &trouble.resets {
             Some(ResetTime::After(millis)) => *millis > SHORT_WAIT_MS,
             Some(ResetTime::At(_) | ResetTime::Clock(_)) => true,
-            // A limit without a known end may last for hours of silence.
+            // A limit without a known end may mean hours of silence.
             None => trouble.kind == FailureKind::RateLimited,
         };
         trouble.class != TroubleClass::Transient || is_long || self.retries >= RETRIES

@@ -30,6 +30,11 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     credentials: Credentials {
         variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         files: &[".gemini/oauth_creds.json"],
+        elsewhere: &[
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "GOOGLE_GEMINI_BASE_URL",
+            "GOOGLE_GENAI_USE_VERTEXAI",
+        ],
     },
     abilities: Abilities {
         session: "at the start",
@@ -115,7 +120,7 @@ impl GeminiProtocol {
             ApiError::of(text(line, "/error/message")).into_event()
         };
         let input_tokens = number(line, "/stats/input_tokens");
-        // Its thoughts are in the total only.
+        // Thoughts are only in the total.
         let thoughts_too = number(line, "/stats/total_tokens").saturating_sub(input_tokens);
         let usage = AgentEvent::Usage(Usage {
             input_tokens,
@@ -131,9 +136,9 @@ impl GeminiProtocol {
 /// Longer messages of the service are cut.
 const LONGEST_MESSAGE: usize = 4 * 1024;
 
-/// Reads the requests that it makes again, which only its log reports: `Attempt 1 failed with status
-/// 429. Retrying with backoff...`, `Attempt 1 failed: … Retrying after 6193ms...`. The message of
-/// the service may have several lines.
+/// Reads retried requests, which only the log reports: `Attempt 1 failed with status 429. Retrying
+/// with backoff...`, `Attempt 1 failed: … Retrying after 6193ms...`. The service's message may have
+/// several lines.
 #[derive(Debug, Default)]
 pub(crate) struct RetryLog {
     /// The message so far, without its end.
@@ -153,7 +158,7 @@ impl RetryLog {
             (None, _) => return None,
         };
         if let Some((why, retry)) = message.rsplit_once("Retrying") {
-            // What follows is the answer of the service, or nothing.
+            // The rest is the service's answer, or nothing.
             let error = ApiError {
                 resets: retry_delay(retry),
                 ..ApiError::of(if retry.contains('{') {
@@ -170,7 +175,7 @@ impl RetryLog {
     }
 }
 
-/// ` after 6193ms...`
+/// Parses ` after 6193ms...`.
 fn retry_delay(text: &str) -> Option<ResetTime> {
     let (millis, _) = text.strip_prefix(" after ")?.split_once("ms")?;
     millis.parse().ok().map(ResetTime::After)

@@ -3,17 +3,16 @@ use regreen_model::{ERROR_CHARS, PlainLine};
 /// Longer lines are cut.
 const MAX_LINE: usize = 4 * 1024;
 
-/// The line of a failing command's output that says most about why it failed. General words for
-/// errors are enough for one line; the diagnosis of a failure has rules.
+/// The line in a failing command's output that best explains the failure. General words for errors
+/// are enough for one line; the diagnosis of a failure has rules.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Headline {
-    /// The first line of each rank, the best rank first: the cause comes before its
-    /// consequences.
+    /// The first line of each rank, best rank first: a cause comes before its consequences.
     first: [Option<PlainLine>; 3],
     last: PlainLine,
 }
 
-/// Words for errors, from the surest to the vaguest.
+/// Words for errors, from the most certain to the vaguest.
 const RANKS: [&[&str]; 3] = [
     &[
         "error:",
@@ -51,7 +50,7 @@ impl Headline {
         self.last = line;
     }
 
-    /// Returns the headline; empty if nothing was printed.
+    /// Returns the headline; empty if there was no output.
     pub(crate) fn line(&self) -> PlainLine {
         let best = self.first.iter().flatten().next();
         best.unwrap_or(&self.last).clone()

@@ -1,34 +1,34 @@
 use regreen_model::{Permissions, PromptKind};
 
-/// One attempt, as an agent gets it.
+/// The assignment of an agent for one attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct Assignment<'a> {
     /// The id of the task or of the delegation.
     pub task_id: &'a str,
     /// The title of the task.
     pub title: &'a str,
-    /// The number of the attempt, from 1.
+    /// The number of the attempt, counted from 1.
     pub attempt: u32,
     /// The folder of the spec.
     pub spec_dir: &'a str,
-    /// The workspace, where the agent is started.
+    /// The workspace, in which the agent is started.
     pub root: &'a str,
-    /// The session to resume, for an agent that has sessions.
+    /// The session to resume, if the agent has sessions.
     pub session: Option<&'a str>,
-    /// The text that the agent is given.
+    /// The prompt.
     pub prompt: &'a str,
-    /// Why there is a prompt.
+    /// The kind of the prompt.
     pub kind: PromptKind,
     /// The task's own commands, for the shell agent.
     pub steps: &'a [String],
 }
 
-/// Options that only the user may set for an agent.
+/// Options for an agent that only the user may set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentOptions {
-    /// What the agent may do without asking.
+    /// The permissions of the agent.
     pub permissions: Permissions,
-    /// The model to work with; the agent's own choice if not set.
+    /// The model; if not set, the agent chooses.
     pub model: Option<String>,
     /// Arguments after regreen's own.
     pub arguments: Vec<String>,
@@ -39,16 +39,16 @@ pub struct AgentOptions {
 /// How to start a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// The program and its arguments, which no shell takes apart.
+    /// The program and its arguments, without a shell in between.
     pub argv: Vec<String>,
     /// Environment variables to set.
     pub env_set: Vec<(String, String)>,
-    /// What the program reads.
+    /// The standard input of the program.
     pub stdin: StdinContent,
 }
 
 impl Invocation {
-    /// Starts the program with the environment that every agent gets.
+    /// Creates an invocation with the environment that every agent gets.
     pub(crate) fn new(argv: Vec<String>, stdin: StdinContent, assignment: &Assignment<'_>) -> Self {
         let environment = [
             ("REGREEN_TASK_ID", assignment.task_id.to_owned()),
@@ -72,12 +72,12 @@ impl Invocation {
     }
 }
 
-/// What a program reads on its standard input.
+/// The standard input of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StdinContent {
-    /// The end of input at once.
+    /// End of input at once.
     Empty,
-    /// This text, then the end of input.
+    /// This text, then end of input.
     Text(String),
     /// Whatever its decoder answers, for as long as it runs.
     Protocol,

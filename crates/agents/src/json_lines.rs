@@ -1,4 +1,4 @@
-//! Agents that print a JSON object a line, and the values in such lines.
+//! Agents that print one JSON object per line, and access to values in such lines.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::trouble::lost_session;
 use crate::{Assignment, Decoder, Reply, Stream};
 
-/// What the lines of one agent mean.
+/// The meaning of one agent's lines.
 pub(crate) trait JsonProtocol: Debug + Default + Send + 'static {
-    /// Whether the agent reports a session that it cannot resume as text on standard error.
+    /// Whether the agent reports a session that it can't resume as text on standard error.
     const REPORTS_LOST_SESSION: bool = true;
 
     /// Reads an object of standard output.
@@ -23,13 +23,13 @@ pub(crate) trait JsonProtocol: Debug + Default + Send + 'static {
     /// Returns whether the last event was the end of its work.
     fn is_done(&self) -> bool;
 
-    /// Returns what follows from the end of the program.
+    /// Returns the events that follow from the end of the program.
     fn on_end(&mut self, _ending: &Ending) -> Vec<AgentEvent> {
         Vec::new()
     }
 }
 
-/// Decodes the lines of an agent that prints JSON.
+/// Decodes the output of an agent that prints JSON lines.
 #[derive(Debug)]
 pub(crate) struct JsonDecoder<P> {
     protocol: P,
@@ -72,7 +72,7 @@ impl<P: JsonProtocol> Decoder for JsonDecoder<P> {
     }
 }
 
-/// Returns the object that a line is; decoders skip everything else.
+/// Parses a line as an object; decoders skip all other lines.
 pub(crate) fn object(line: &[u8]) -> Option<Value> {
     let line = line.trim_ascii();
     if !line.starts_with(b"{") {
@@ -105,7 +105,7 @@ pub(crate) fn status(value: &Value, path: &str) -> Option<u16> {
     u16::try_from(code(value, path)?).ok()
 }
 
-/// Returns dollars as millionths of one.
+/// Converts dollars to millionths.
 pub(crate) fn micro_usd(value: &Value, path: &str) -> Option<u64> {
     const MICRO: f64 = 1e6;
     let dollars = value.pointer(path).and_then(Value::as_f64)?;
@@ -118,19 +118,19 @@ pub(crate) fn micro_usd(value: &Value, path: &str) -> Option<u64> {
     Some(micro)
 }
 
-/// The event of a session that begins or is resumed.
+/// Returns the event for a session that starts or is resumed.
 pub(crate) fn session(id: &str) -> AgentEvent {
     AgentEvent::Session { id: id.to_owned() }
 }
 
-/// The event of text that the agent wrote.
+/// Returns the event for text that the agent wrote.
 pub(crate) fn written(text: &str) -> AgentEvent {
     AgentEvent::Text {
         text: text.to_owned(),
     }
 }
 
-/// The event of a question that needs an answer, not a permission.
+/// Returns the event for a question that needs an answer rather than a permission.
 pub(crate) fn question(text: &str) -> AgentEvent {
     AgentEvent::Question {
         text: text.to_owned(),
@@ -138,14 +138,14 @@ pub(crate) fn question(text: &str) -> AgentEvent {
     }
 }
 
-/// The event of an edit, unless the agent did not name the file.
+/// Returns the event for an edit; `None` if the agent didn't name the file.
 pub(crate) fn edited(path: &str) -> Option<AgentEvent> {
     (!path.is_empty()).then(|| AgentEvent::FileEdited {
         path: path.to_owned(),
     })
 }
 
-/// Where agents keep what a tool is used on, the most telling key first.
+/// The keys for what a tool is used on, most informative first.
 const INPUT_KEYS: [&str; 13] = [
     "command",
     "cmd",
@@ -162,7 +162,7 @@ const INPUT_KEYS: [&str; 13] = [
     "prompt",
 ];
 
-/// Returns the command, path or pattern in the input of a tool, as the agent wrote it: a secret
+/// Returns the command, path or pattern in a tool's input, exactly as the agent wrote it: a secret
 /// that is cut or reformatted can no longer be masked.
 pub(crate) fn tool_input(input: &Value) -> String {
     let values = INPUT_KEYS.iter().filter_map(|key| input.get(key));
@@ -181,10 +181,10 @@ fn input_text(value: &Value) -> String {
     }
 }
 
-/// No agent runs so many tools at once; a call whose end was never reported is forgotten.
+/// No agent runs this many tools at once; older calls whose end was never reported are forgotten.
 const MOST: usize = 256;
 
-/// The tools that have started and not ended. The end of a call often does not name its tool.
+/// Tools that have started but not ended. The end of a call often doesn't name its tool.
 #[derive(Debug, Default)]
 pub(crate) struct OpenTools {
     names: BTreeMap<String, String>,
@@ -217,11 +217,10 @@ impl OpenTools {
     }
 }
 
-/// So many messages may be open at once, because agents have helpers; older ones have ended.
+/// How many messages may be open at once, because agents have subagents; older ones have ended.
 const OPEN: usize = 64;
 
-/// The usage of messages that an agent may report more than once: the last report of each
-/// counts.
+/// The usage of messages that an agent may report more than once: the last report for each counts.
 #[derive(Debug, Default)]
 pub(crate) struct MessageUsage {
     open: VecDeque<(String, Usage)>,
@@ -229,7 +228,7 @@ pub(crate) struct MessageUsage {
 }
 
 impl MessageUsage {
-    /// Takes a report; returns whether it changes the total.
+    /// Records a report. Returns whether it changes the total.
     pub(crate) fn report(&mut self, message: &str, usage: Usage) -> bool {
         let before = self.total();
         match self.open.iter_mut().find(|(id, _)| id == message) {

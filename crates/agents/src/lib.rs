@@ -1,8 +1,7 @@
-//! The agents: how each is called, how each is talked with, and what they are told.
+//! The agents: how to call each one, how to talk to it, and its prompts.
 //!
-//! An agent is an [`Invocation`] and a [`Decoder`], both made by [`Agent`] for an
-//! [`Assignment`]; [`Prompts`] writes the assignment's text. Nothing here starts a process:
-//! one supervisor runs them all.
+//! An agent is an [`Invocation`] and a [`Decoder`], both made by [`Agent`] for an [`Assignment`];
+//! [`Prompts`] writes the prompt. Nothing here starts a process: one supervisor runs them all.
 //!
 //! ```
 //! let choice: regreen_agents::AgentChoice = "command:my-agent --fast".parse()?;
@@ -39,11 +38,11 @@ pub use command::CommandLine;
 pub use decoder::{Decoder, Lines, Reply, Stream};
 pub use early_stop::EarlyStop;
 pub use invocation::{AgentOptions, Assignment, Invocation, StdinContent};
-pub use missing::missing_names;
+pub use missing::{missing_names, named_paths};
 pub use parts::parts;
 pub use prompt_echo::PromptEcho;
 pub use prompts::brief::{
-    DelegateBrief, PartBrief, ProjectContext, PromptReason, RootContext, TaskBrief,
+    ContextItem, DelegateBrief, PartBrief, ProjectContext, PromptReason, RootContext, TaskBrief,
 };
 pub use prompts::template::{PromptFile, Template, TemplateError};
 pub use prompts::{IdenticalPrompt, Prompts, refuse_identical};
@@ -51,3 +50,4 @@ pub use quoting::untrusted;
 pub use regreen_model::Permissions;
 pub use reset_time::{LocalZone, ResetMoment, reset_in, reset_moment};
 pub use shell::Interpreter;
+pub use trouble::service_trouble;

@@ -1,10 +1,10 @@
-//! The part that is kept of an agent's message of any length.
+//! Bounds what is kept of an agent's message.
 
 use std::collections::VecDeque;
 
 use regreen_model::AgentEvent;
 
-/// A longer message is cut before it ends.
+/// Longer messages are cut while they are still being written.
 const MAX_HELD: usize = 1024 * 1024;
 
 /// The message that an agent is writing. Its last one is the final message.
@@ -22,13 +22,13 @@ impl MessageBuffer {
         }
     }
 
-    /// Begins a new message with this text.
+    /// Starts a new message with this text.
     pub(crate) fn begin(&mut self, text: &str) {
         self.text.clear();
         self.add(text);
     }
 
-    /// Returns the message as the final one.
+    /// Returns the event for the message as the final one.
     pub(crate) fn event(&self) -> AgentEvent {
         AgentEvent::FinalMessage {
             text: bounded(&self.text),
@@ -45,24 +45,24 @@ pub(crate) fn bounded(text: &str) -> String {
     answer.text()
 }
 
-/// The end of a longer answer is kept, where the important part is.
+/// Only the end of a longer answer is kept, because the important part is there.
 const MAX_ANSWER: usize = 64 * 1024;
 /// The lines before that end without which it would be misread.
 const MAX_KEPT: usize = 64 * 1024;
-/// A failure block is its head and the lines below it.
+/// A failure block consists of its head and the lines below it.
 const BLOCK_LINES: u32 = 8;
-/// Opens a block of code that no answer closes, so that nothing after it is a claim.
+/// Opens a code block that no answer closes, so that nothing after it counts as a claim.
 const DOUBT: &[u8] = b"~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ text that could not be kept";
 
-/// An answer of any length: its end, and the lines before it that decide how to read the end. A
-/// claim in a block of code stays in it, and an admitted failure stays admitted, however much
-/// was printed in between.
+/// An answer of any length: its end, and those lines before it that decide how to read the end. A
+/// claim in a code block stays in it, and an admitted failure stays admitted, however much was
+/// printed in between.
 #[derive(Debug)]
 pub(crate) struct Answer {
     tail: Tail,
     kept: VecDeque<KeptLine>,
     kept_bytes: usize,
-    /// A line that should have been kept was dropped.
+    /// Whether a line was dropped that should have been kept.
     in_doubt: bool,
     bytes: u64,
     lines_of_block: u32,
@@ -157,7 +157,7 @@ fn contains(line: &[u8], word: &[u8]) -> bool {
 pub(crate) struct Tail {
     bytes: Vec<u8>,
     limit: usize,
-    /// The kept text starts in the middle of a line.
+    /// Whether the kept text starts in the middle of a line.
     starts_inside: bool,
 }
 
@@ -189,7 +189,7 @@ impl Tail {
         self.bytes.drain(..from);
     }
 
-    /// Returns the kept text, from the beginning of a line if there is one.
+    /// Returns the kept text, from the start of a line if there is one.
     pub(crate) fn text(&mut self) -> String {
         self.cut();
         let first_end = self.bytes.iter().position(|byte| *byte == b'\n');

@@ -1,4 +1,4 @@
-//! The names of what a failure says is missing, to look them up.
+//! Extracts the names of missing things from a failure, to look them up.
 
 /// More names would be the whole text.
 const MOST: usize = 8;
@@ -7,12 +7,12 @@ const LONGEST: usize = 80;
 /// Longer texts are cut.
 const LOOKED_AT: usize = 8 * 1024;
 
-/// Words that are never names, separated by blanks.
+/// Words that are never names, separated by spaces.
 const COMMON: &str = "the this that these those and for with from not has was are is in to of file files \
     folder directory module function class error prompt task mentioned cannot find found \
     which what where need there none any our your";
 
-/// Returns the names in a text: the words that it quotes, then what looks like a path or an
+/// Returns the names in a text: first the quoted words, then those that look like a path or an
 /// identifier.
 #[must_use]
 pub fn missing_names(text: &str) -> Vec<String> {
@@ -26,6 +26,28 @@ pub fn missing_names(text: &str) -> Vec<String> {
         }
     }
     names
+}
+
+/// Returns the paths in a text: words with a folder or a file name's ending.
+#[must_use]
+pub fn named_paths(text: &str) -> Vec<String> {
+    let text = &text[..text.floor_char_boundary(LOOKED_AT)];
+    let mut paths: Vec<String> = Vec::new();
+    for word in words(text).filter(|word| is_path(word)) {
+        if paths.len() < MOST && !paths.iter().any(|known| known == word) {
+            paths.push(word.to_owned());
+        }
+    }
+    paths
+}
+
+/// `src/a`, `a.py`, but not `e.g`, `1.2.3` or `example.com/x@y`.
+fn is_path(word: &str) -> bool {
+    let has_folder = word.contains('/') && !word.contains('@') && !word.contains("//");
+    let has_ending = word.rsplit_once('.').is_some_and(|(stem, ending)| {
+        stem.len() > 1 && ending.len() <= 5 && ending.starts_with(|c: char| c.is_alphabetic())
+    });
+    has_folder || has_ending
 }
 
 /// Returns the texts between pairs of quotes on one line.
@@ -62,7 +84,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| word.contains(char::is_alphabetic))
 }
 
-/// Returns whether a word looks like a path or an identifier, as no word of a sentence does.
+/// Returns whether a word looks like a path or an identifier, unlike any word in a sentence.
 fn is_name(word: &str) -> bool {
     let inside = &word[word.ceil_char_boundary(1)..];
     let is_camel = inside.contains(char::is_uppercase) && inside.contains(char::is_lowercase);
@@ -90,6 +112,16 @@ mod tests {
         check("Where is parse_config()?", &["parse_config"]);
         check("I don't know what you mean.", &[]);
         check("'login' “Login” \"login\"", &["login"]);
+    }
+
+    #[test]
+    fn only_words_with_a_folder_or_an_ending_are_paths() {
+        assert_eq!(
+            named_paths(
+                "Edit `src/auth.py`, README.md (v1.2.3, e.g. ./docs/x), src/auth.py; me@a/b"
+            ),
+            ["src/auth.py", "README.md", "docs/x"]
+        );
     }
 
     proptest! {

@@ -12,7 +12,7 @@ use crate::message::MessageBuffer;
 use crate::reset_time::retry_after;
 use crate::trouble::{ApiError, passing};
 
-/// Only its log says that its service refuses it.
+/// Only its log shows that its service refuses it.
 const FIRST: &[&str] = &[
     "run",
     "--format",
@@ -40,6 +40,19 @@ pub(crate) const ADAPTER: Adapter = Adapter {
             ".local/share/opencode/auth.json",
             ".config/opencode/opencode.json",
         ],
+        // It takes the key of any provider.
+        elsewhere: &[
+            "ANTHROPIC_API_KEY",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_PROFILE",
+            "GEMINI_API_KEY",
+            "GITHUB_TOKEN",
+            "OPENAI_API_KEY",
+            "OPENCODE_CONFIG",
+            "OPENROUTER_API_KEY",
+            "XDG_CONFIG_HOME",
+            "XDG_DATA_HOME",
+        ],
     },
     abilities: Abilities {
         session: "with the first event",
@@ -54,22 +67,22 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     },
 };
 
-/// So often it may find its context too small before a new session is better.
+/// How often its context may be too small before a new session is better.
 const MAX_OVERFLOWS: u32 = 2;
 
 #[derive(Debug, Default)]
 struct OpencodeProtocol {
     session: String,
-    /// The id of the message that `text` holds.
+    /// The id of the message in `text`.
     message: String,
     text: MessageBuffer,
     usage: Usage,
     overflows: u32,
-    /// It makes its context smaller.
+    /// Whether it is compacting its context.
     is_compacting: bool,
-    /// Its last step ended, and nothing followed.
+    /// Whether its last step ended and nothing followed.
     stopped: bool,
-    /// The error that nothing followed.
+    /// The last error, if nothing followed it.
     error: Option<AgentEvent>,
 }
 
@@ -122,7 +135,7 @@ impl OpencodeProtocol {
 
     fn text(&mut self, line: &Value) -> Option<AgentEvent> {
         let is_its_own = line.pointer("/part/synthetic").and_then(Value::as_bool) == Some(true);
-        // The summary that makes its context smaller is not an answer.
+        // The summary from compacting isn't an answer.
         let is_summary = self.is_compacting && !is_its_own;
         self.is_compacting &= !is_its_own;
         if is_its_own || is_summary {
@@ -139,7 +152,7 @@ impl OpencodeProtocol {
         Some(written(piece))
     }
 
-    /// Reads a tool call, which is reported when it has ended.
+    /// Reads a tool call, which is reported once it has ended.
     fn tool(&mut self, line: &Value) -> Vec<AgentEvent> {
         self.overflows = 0;
         let (call, name) = (text(line, "/part/callID"), text(line, "/part/tool"));
@@ -185,7 +198,7 @@ impl OpencodeProtocol {
         if name != "ContextOverflowError" {
             return Some(event);
         }
-        // It makes its context smaller itself, but may do nothing else for ever.
+        // It compacts its context itself, but might do nothing else for ever.
         self.overflows += 1;
         self.is_compacting = true;
         (self.overflows >= MAX_OVERFLOWS).then_some(event)
@@ -199,8 +212,8 @@ fn resets(line: &Value) -> Option<ResetTime> {
     after.or_else(|| retry_after(header("retry-after")))
 }
 
-/// Reads a line of its log: a failed request that it will make again, or a permission that no one
-/// can give.
+/// Reads a line of its log: a failed request that it will retry, or a permission that nobody can
+/// give.
 pub(crate) fn logged(line: &[u8]) -> Option<AgentEvent> {
     let line = String::from_utf8_lossy(line.get(..line.len().min(8 * 1024))?);
     if line.contains("permission requested:") {
@@ -208,10 +221,10 @@ pub(crate) fn logged(line: &[u8]) -> Option<AgentEvent> {
         let permission = true;
         return Some(AgentEvent::Question { text, permission });
     }
-    // A small model makes titles; nothing depends on them.
+    // A small model makes titles, on which nothing depends.
     let is_main = line.contains("message=\"stream error\"") && !line.contains("small=true");
     let (_, why) = line.split_once("error.error=").filter(|_| is_main)?;
     let trouble = passing(&ApiError::of(why.trim().trim_matches('"')));
-    // An error that it does not retry comes as an event of its own.
+    // An error that it doesn't retry comes as its own event.
     (trouble.class == TroubleClass::Transient).then_some(AgentEvent::Trouble(trouble))
 }

@@ -1,10 +1,10 @@
-//! The parts into which an agent divides what it was asked to do.
+//! The parts into which an agent splits its work.
 
-/// The prompt asks for no more parts.
+/// The prompt asks for at most this many parts.
 const MOST: usize = 10;
 const PART_CHARS: usize = 2000;
 
-/// Returns the items of a numbered or bulleted list outside code; nothing unless there are at
+/// Returns the items of a numbered or bulleted list outside of code; empty unless there are at
 /// least two.
 #[must_use]
 pub fn parts(message: &str) -> Vec<String> {
@@ -25,7 +25,7 @@ pub fn parts(message: &str) -> Vec<String> {
     }
 }
 
-/// Begins an item with the line, or continues the last one if the line is indented.
+/// Starts an item with the line, or continues the last one if the line is indented.
 fn take(parts: &mut Vec<String>, line: &str) {
     let is_indented = line.starts_with([' ', '\t']);
     let text = line.trim();
@@ -39,7 +39,7 @@ fn take(parts: &mut Vec<String>, line: &str) {
     }
 }
 
-/// Returns the text behind `1.`, `1)`, `-` or `*`.
+/// Returns the text after `1.`, `1)`, `-` or `*`.
 fn item(line: &str) -> Option<&str> {
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (mark, rest) = line.split_at(digits);

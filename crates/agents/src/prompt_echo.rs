@@ -1,14 +1,14 @@
 use std::collections::VecDeque;
 
-/// The lines of a prompt that an agent may print again, in their order. Repeating them says
-/// nothing, but quoting one from the middle does: it may be how the task failed before.
+/// The lines of a prompt that an agent may print again, in order. Repeating them means nothing, but
+/// quoting one from the middle does: it may be how the task failed before.
 #[derive(Clone, Debug, Default)]
 pub struct PromptEcho {
     expected: VecDeque<String>,
 }
 
 impl PromptEcho {
-    /// Expects every line of a prompt that is not empty.
+    /// Expects every non-empty line of a prompt.
     #[must_use]
     pub fn of(prompt: &str) -> Self {
         let lines = prompt.lines().map(str::trim);
@@ -20,7 +20,7 @@ impl PromptEcho {
         }
     }
 
-    /// Whether this line repeats the next line of the prompt.
+    /// Returns whether this line repeats the next line of the prompt.
     pub fn consumes(&mut self, line: &[u8]) -> bool {
         let line = std::str::from_utf8(line).map(str::trim);
         let is_next = line.is_ok_and(|line| self.expected.front().is_some_and(|next| next == line));
@@ -30,7 +30,7 @@ impl PromptEcho {
         is_next
     }
 
-    /// The message without the lines that repeat the prompt.
+    /// Returns the message without the lines that repeat the prompt.
     #[must_use]
     pub fn strip(mut self, message: &str) -> String {
         let lines = message.split_inclusive('\n');

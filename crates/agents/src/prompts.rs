@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use regreen_model::{Failure, FailureRecord, PlainLine, TaskFailure};
 use thiserror::Error;
 
-use self::sections::{failed, found, more_details, suggestions, surroundings};
+use self::sections::{evidence, failed, found, more_details, suggestions, surroundings};
 use crate::prompts::template::Template;
 use crate::quoting::{fenced, untrusted};
 use crate::{ProjectContext, PromptFile, PromptReason, RootContext, TaskBrief, TemplateError};
@@ -23,7 +23,7 @@ const CONTEXT_BUDGET: usize = 8 * 1024;
 
 const TITLE_CHARS: usize = 300;
 
-/// The prompts of one run. Read once; a folder of prompts may replace any of them.
+/// The prompts of one run. They are read once; a folder of prompts may replace any of them.
 #[derive(Clone, Debug)]
 pub struct Prompts {
     templates: BTreeMap<PromptFile, Template>,
@@ -46,7 +46,7 @@ impl Prompts {
     /// Replaces a built-in text.
     ///
     /// # Errors
-    /// If it uses a placeholder that is unknown there.
+    /// Returns an error if it uses a placeholder that is unknown there.
     pub fn replace(&mut self, file: PromptFile, text: &str) -> Result<(), TemplateError> {
         let template = Template::parse(text, file.slots())?;
         self.templates.insert(file, template);
@@ -79,7 +79,7 @@ impl Prompts {
             PromptReason::Reminder => (PromptFile::Reminder, vec![id]),
             PromptReason::Interrupted { known, diagnosis } => {
                 let attempt = ("attempt", brief.attempt.to_string());
-                let known = ("known", untrusted(known, DETAILS_BUDGET));
+                let known = ("known", evidence(known));
                 let completed = ("completed", self.completed(*diagnosis));
                 (PromptFile::Interrupted, vec![id, attempt, known, completed])
             }
@@ -106,7 +106,7 @@ impl Prompts {
         Some(self.fill(file, &values))
     }
 
-    /// Returns what people said about the task, oldest first; `None` if nothing.
+    /// Returns the section with what people said about the task, oldest first; `None` if empty.
     #[must_use]
     pub fn context(&self, brief: &TaskBrief<'_>, said: &[String]) -> Option<String> {
         let said: Vec<String> = said
@@ -120,7 +120,14 @@ impl Prompts {
         (!said.is_empty()).then(|| self.fill(PromptFile::Context, &values))
     }
 
-    /// Returns which services run, one line each; `None` if there are none.
+    /// Returns the question for the cause of a failure, with the end of its output.
+    #[must_use]
+    pub fn diagnose(&self, output: &str) -> String {
+        let values = [("output", untrusted(output, DETAILS_BUDGET))];
+        self.fill(PromptFile::Diagnose, &values)
+    }
+
+    /// Returns the section about running services, one line each; `None` if there are none.
     #[must_use]
     pub fn services(&self, brief: &TaskBrief<'_>, services: &[String]) -> Option<String> {
         let values = [
@@ -130,7 +137,8 @@ impl Prompts {
         (!services.is_empty()).then(|| self.fill(PromptFile::Services, &values))
     }
 
-    /// Returns what the attempt before left running; `None` if nothing.
+    /// Returns the section about processes that the previous attempt left running; `None` if there
+    /// are none.
     #[must_use]
     pub fn left_running(&self, brief: &TaskBrief<'_>, processes: &[String]) -> Option<String> {
         let values = [
@@ -239,7 +247,7 @@ impl Prompts {
         ]
     }
 
-    /// Tells what was done so far and what is left; empty if nothing is known.
+    /// Returns what has been done and what is left; empty if nothing is known.
     fn completed(&self, diagnosis: Option<&Failure>) -> String {
         match diagnosis.and_then(sections::completed) {
             Some(values) => self.fill(PromptFile::Completed, &values),
@@ -255,7 +263,7 @@ impl Prompts {
     }
 }
 
-/// Returns an error with what the agent said last, unless that is the error.
+/// Returns an error with the agent's last words, unless they are the error.
 fn reported(error: &str, failure: &FailureRecord) -> String {
     match failure.unquoted_words() {
         Some(words) => format!("{error}\n\n{words}"),
@@ -271,14 +279,15 @@ fn title(text: &str) -> String {
     PlainLine::flatten(text, TITLE_CHARS).to_string()
 }
 
-/// Removes what would end the line or the code span that a path or name stands in.
+/// Removes characters that would end the line or the code span around a path or name.
 fn one_line(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_control() && *c != '`')
         .collect()
 }
 
-/// The same prompt after a failure would give the same failure.
+/// The error for a prompt that is identical to the one of the failed attempt: it would fail the
+/// same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the prompt is identical to that of the failed attempt")]
 pub struct IdenticalPrompt;
@@ -286,7 +295,7 @@ pub struct IdenticalPrompt;
 /// Refuses to send the prompt of a failed attempt again.
 ///
 /// # Errors
-/// If the two prompts are identical.
+/// Returns an error if the two prompts are identical.
 pub fn refuse_identical(prompt: &str, failed: &str) -> Result<(), IdenticalPrompt> {
     if prompt == failed {
         Err(IdenticalPrompt)

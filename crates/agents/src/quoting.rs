@@ -1,4 +1,4 @@
-//! Quoting text from outside, so that it cannot become part of the text around it.
+//! Quotes untrusted text, so that it can't become part of the text around it.
 
 use anstream::adapter::strip_str;
 use regreen_model::is_format_control;
@@ -22,11 +22,11 @@ fn longest_run(text: &str) -> usize {
         .unwrap_or_default()
 }
 
-/// Quotes text from outside in a prompt: without colours and invisible characters, at most about
-/// `budget` bytes, and fenced.
+/// Quotes untrusted text in a prompt: without colours and invisible characters, about `budget`
+/// bytes at most, and fenced.
 #[must_use]
 pub fn untrusted(text: &str, budget: usize) -> String {
-    // Cut before cleaning, too, because the text may be huge.
+    // Cut before cleaning as well, because the text may be huge.
     let cut = excerpt(text, budget.saturating_mul(4));
     fenced(&excerpt(readable(&cut).trim_end(), budget), "text")
 }
@@ -40,7 +40,7 @@ fn readable(text: &str) -> String {
     lines.chars().filter(shown).collect()
 }
 
-/// Cuts a text to about `budget` bytes: a longer one loses its middle and says so. The end gets
+/// Shortens a text to about `budget` bytes by cutting out its middle, and says so. The end gets
 /// more room than the beginning, because errors are more often there.
 pub(crate) fn excerpt(text: &str, budget: usize) -> String {
     if text.len() <= budget {

@@ -1,4 +1,4 @@
-//! When a limit is over, read from error messages and headers.
+//! Parses the end of a rate limit from error messages and headers.
 
 use jiff::civil::Date;
 use jiff::fmt::rfc2822;
@@ -6,13 +6,13 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Span, ToSpan, Zoned};
 use regreen_model::{ClockTime, ResetTime, Timestamp, named_span};
 
-/// The time zone of the machine that regreen runs on, for times that name none.
+/// The time zone of this machine, for times that name none.
 #[derive(Clone, Debug)]
 pub struct LocalZone(TimeZone);
 
 impl LocalZone {
-    /// Makes it from the variable `TZ`, else from the contents of `/etc/localtime`; without either
-    /// it is UTC, as for every other program.
+    /// Creates it from the variable `TZ`, or else from the contents of `/etc/localtime`. Without
+    /// either it is UTC, as for every other program.
     #[must_use]
     pub fn new(variable: Option<&str>, localtime: Option<&[u8]>) -> Self {
         let named = variable.map(|name| name.trim_start_matches(':'));
@@ -31,18 +31,19 @@ impl Default for LocalZone {
     }
 }
 
-/// The moment when a limit is over.
+/// The moment when a limit ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResetMoment {
     /// The moment.
     pub at: Timestamp,
-    /// The service named a time of day without a place; regreen took it as the local time.
+    /// Whether the service named a time of day without a time zone, which regreen took as local
+    /// time.
     pub is_assumed: bool,
 }
 
 /// Returns the time that an error names: `try again in 1h 2m`, `Suggested retry after 3600s`,
-/// seconds since 1970 behind a bar, `resets 4pm (Europe/Berlin)`, `try again at 8:35 AM`, `resets
-/// at 2026-11-17T04:00:00Z`.
+/// seconds since 1970 after a bar, `resets 4pm (Europe/Berlin)`, `try again at 8:35 AM`, `resets at
+/// 2026-11-17T04:00:00Z`.
 #[must_use]
 pub fn reset_in(text: &str) -> Option<ResetTime> {
     named_span(text)
@@ -52,7 +53,7 @@ pub fn reset_in(text: &str) -> Option<ResetTime> {
         .or_else(|| moment_in(text).map(ResetTime::At))
 }
 
-/// Reads the header `Retry-After`: seconds, or a date.
+/// Parses the header `Retry-After`: seconds, or a date.
 pub(crate) fn retry_after(header: &str) -> Option<ResetTime> {
     let seconds = header.trim().parse::<u64>().ok();
     let after = seconds.and_then(|seconds| seconds.checked_mul(1000));
@@ -60,10 +61,11 @@ pub(crate) fn retry_after(header: &str) -> Option<ResetTime> {
     after.map(ResetTime::After).or_else(at)
 }
 
-/// A time without a place may be meant for anywhere; further away than this, it is not used.
+/// A time without a time zone may be meant for anywhere. Further in the future than this, it is
+/// ignored.
 const LONGEST_ASSUMED_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Returns the moment of a reset; `None` if its time zone is unknown. A time without a place is
+/// Returns the moment of a reset; `None` if its time zone is unknown. A time without a time zone is
 /// taken as local time if that is within a day.
 #[must_use]
 pub fn reset_moment(resets: &ResetTime, now: Timestamp, local: &LocalZone) -> Option<ResetMoment> {
@@ -92,7 +94,7 @@ pub fn reset_moment(resets: &ResetTime, now: Timestamp, local: &LocalZone) -> Op
     }
 }
 
-/// Seconds since 1970, as in `usage limit reached|1794900000`.
+/// Parses seconds since 1970, as in `usage limit reached|1794900000`.
 fn moment(text: &str) -> Option<i64> {
     let (_, rest) = text.rsplit_once('|')?;
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -100,20 +102,20 @@ fn moment(text: &str) -> Option<i64> {
     (digits.len() == 10).then_some(seconds * 1000)
 }
 
-/// Minutes. A limit that should be over since a moment is over soon, not in a day.
+/// In minutes. A limit that should have ended just now ends soon, not in a day.
 const JUST_NOW: i64 = 10;
 
 const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
-/// What precedes a time of day.
+/// Phrases that precede a time of day.
 const BEFORE_CLOCK: [&str; 2] = ["try again at ", "reset"];
 /// Longer than any time of day with its date and its time zone.
 const LONGEST_CLOCK: usize = 80;
 
-/// `resets 4pm (Europe/Berlin)`, `resets Nov 20 at 4:30 pm (UTC)`, `reset at 16:00 (UTC)`, `try
-/// again at Nov 20th, 2026 8:35 AM`, `resets 9pm`.
+/// Parses `resets 4pm (Europe/Berlin)`, `resets Nov 20 at 4:30 pm (UTC)`, `reset at 16:00 (UTC)`,
+/// `try again at Nov 20th, 2026 8:35 AM`, `resets 9pm`.
 fn clock_in(text: &str) -> Option<ClockTime> {
     let lower = text.to_ascii_lowercase();
     let mut phrases = BEFORE_CLOCK
@@ -122,7 +124,7 @@ fn clock_in(text: &str) -> Option<ClockTime> {
     phrases.find_map(|at| clock_at(text.get(at..)?))
 }
 
-/// Reads the time of day that a text begins with.
+/// Parses the time of day at the start of a text.
 fn clock_at(text: &str) -> Option<ClockTime> {
     let text = &text[..text.floor_char_boundary(LONGEST_CLOCK)];
     let sentence = text.split("\n").next()?.split(". ").next()?;
@@ -155,7 +157,7 @@ fn zone_word<'t>(words: &[&'t str]) -> Option<&'t str> {
     words.last().filter(is_zone).copied()
 }
 
-/// The first of the words that is a time: `4pm`, `4:30pm`, `4 pm`, `16:00`.
+/// Parses the first of the words that is a time: `4pm`, `4:30pm`, `4 pm`, `16:00`.
 fn time_of(words: &[&str]) -> Option<(i8, i8)> {
     let mut after = words.iter().skip(1).copied().chain([""]);
     words.iter().find_map(|word| {
@@ -182,7 +184,7 @@ fn time_of(words: &[&str]) -> Option<(i8, i8)> {
     })
 }
 
-/// `nov 20`, by the first letters of the month.
+/// Parses `nov 20`, by the first letters of the month.
 fn date_of(words: &[&str]) -> Option<(i8, i8)> {
     let pairs = words.windows(2);
     pairs.into_iter().find_map(|pair| {
@@ -197,7 +199,7 @@ fn date_of(words: &[&str]) -> Option<(i8, i8)> {
     })
 }
 
-/// The first ISO time with its offset: `2026-11-17T04:00:00Z`.
+/// Parses the first ISO time with its offset: `2026-11-17T04:00:00Z`.
 fn moment_in(text: &str) -> Option<i64> {
     let mut words = text.split([' ', '\t', '\n', '"', '\'', '(', ')', ',', ';']);
     let moment = words.find_map(|word| {
@@ -207,13 +209,13 @@ fn moment_in(text: &str) -> Option<i64> {
     moment.map(jiff::Timestamp::as_millisecond)
 }
 
-/// `Wed, 21 Oct 2026 07:28:00 GMT`.
+/// Parses `Wed, 21 Oct 2026 07:28:00 GMT`.
 fn http_date(text: &str) -> Option<i64> {
     let found = rfc2822::parse(text.trim()).ok()?;
     Some(found.timestamp().as_millisecond())
 }
 
-/// Returns the next moment at which clocks in the time zone show the time. A time that daylight
+/// Returns the next moment at which clocks in the time zone show this time. A time that daylight
 /// saving skips is an hour later.
 fn next(clock: &ClockTime, zone: &TimeZone, now: Timestamp) -> Option<Timestamp> {
     let now = jiff::Timestamp::from_millisecond(i64::try_from(now.as_millis()).ok()?).ok()?;
@@ -320,7 +322,7 @@ mod tests {
         Timestamp::from_millis(u64::try_from(moment.as_millisecond()).unwrap())
     }
 
-    /// When a limit is over that is told at a moment, and that names its time zone.
+    /// Checks the end of a limit, reported at `now`, that names its time zone.
     #[track_caller]
     fn check(text: &str, now: &str, expected: Option<&str>) {
         let resets = clock_in(text).map(ResetTime::Clock);
@@ -333,7 +335,7 @@ mod tests {
         assert_eq!(found, expected, "{text} at {now}");
     }
 
-    /// The moment of a time without a place, on a machine in a time zone.
+    /// Checks the moment of a time without a time zone, on a machine in `zone`.
     #[track_caller]
     fn check_assumed(text: &str, zone: &LocalZone, now: &str, expected: Option<&str>) {
         let resets = reset_in(text).unwrap();
@@ -378,7 +380,7 @@ mod tests {
             noon,
             Some("2026-11-16T16:30:00Z"),
         );
-        // Which of several it is, is unknown.
+        // The abbreviation is ambiguous.
         check("resets 4pm CST", noon, None);
     }
 
@@ -396,11 +398,11 @@ mod tests {
         check("resets 4 pm (Europe/Berlin)", noon, four);
         check("resets 12am (UTC)", noon, Some("2026-11-17T00:00:00Z"));
         check("resets 12pm (UTC)", noon, Some(noon));
-        // It has been four for hours: tomorrow.
+        // Four o'clock was hours ago: tomorrow.
         let night = "2026-11-16T20:00:00Z";
         let tomorrow = Some("2026-11-17T15:00:00Z");
         check("resets 4pm (Europe/Berlin)", night, tomorrow);
-        // It was to be over just now: not tomorrow.
+        // It should have ended just now: not tomorrow.
         let late = "2026-11-16T15:00:30Z";
         check("resets 4pm (Europe/Berlin)", late, four);
     }
@@ -417,21 +419,21 @@ mod tests {
 
     #[test]
     fn daylight_saving_is_respected() {
-        // Left out: half past two is half past three.
+        // Skipped: half past two becomes half past three.
         let before = "2026-03-28T23:00:00Z";
         check(
             "resets 2:30am (Europe/Berlin)",
             before,
             Some("2026-03-29T01:30:00Z"),
         );
-        // Shown twice: the first.
+        // Shown twice: the first one counts.
         let before = "2026-10-24T22:00:00Z";
         check(
             "resets 2:30am (Europe/Berlin)",
             before,
             Some("2026-10-25T00:30:00Z"),
         );
-        // A day with 25 hours lies between.
+        // A day of 25 hours lies in between.
         let before = "2026-10-24T16:00:00Z";
         check(
             "resets 4pm (Europe/Berlin)",

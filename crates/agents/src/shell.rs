@@ -1,10 +1,9 @@
 //! The agent that only runs the task's own commands.
 //!
-//! Each step, a code block or a line that is one code span, runs in a shell of its own in
-//! the workspace root (`bash -e -o pipefail -c`): what a step exports, and where it goes with
-//! `cd`, ends with it. Steps are passed as arguments, so nothing in them needs quoting. The
-//! first step that fails ends the attempt with the four-line report of a failed task; its
-//! Error line is the headline of what the step printed.
+//! Each step, a code block or a line that is one code span, runs in its own shell in the workspace
+//! root (`bash -e -o pipefail -c`), so that exports and `cd` end with the step. Steps are passed as
+//! arguments, so nothing in them needs quoting. The first step that fails ends the attempt with the
+//! four-line report of a failed task; its Error line is the headline of the step's output.
 
 use regreen_model::{AgentEvent, ERROR_CHARS, Ending, PlainLine};
 
@@ -15,7 +14,7 @@ use crate::{Assignment, Decoder, Invocation, Reply, StdinContent, Stream};
 
 const STEPS: &str = include_str!("shell/steps.sh");
 
-const NO_STEPS: &str = "The task has no runnable steps: the shell agent runs sh and bash code blocks and steps that are one code span";
+const NO_STEPS: &str = "The task has no commands for the shell agent: write them in an `sh` code block, or choose another agent with --agent";
 
 /// The script's own message is short.
 const MAX_MESSAGE: usize = 8 * 1024;
@@ -25,7 +24,7 @@ const MAX_MESSAGE: usize = 8 * 1024;
 pub enum Interpreter {
     /// `bash`.
     Bash,
-    /// `sh`, where bash is not installed. It does not see a failure inside a pipe.
+    /// `sh`, used if bash isn't installed. It doesn't detect failures inside a pipe.
     Sh,
 }
 
@@ -54,20 +53,20 @@ pub(crate) fn invocation(interpreter: Interpreter, assignment: &Assignment<'_>) 
         interpreter.program().to_owned(),
         "-c".to_owned(),
         script,
-        // The script's name in messages of the shell.
+        // The name of the script in the shell's messages.
         "regreen-steps".to_owned(),
         assignment.task_id.to_string(),
         title,
         NO_STEPS.to_owned(),
     ];
-    // No argument can hold a NUL.
+    // Arguments can't contain NUL.
     let steps = assignment.steps.iter().map(|step| step.replace('\0', ""));
     let argv = own.into_iter().chain(steps).collect();
     Invocation::new(argv, StdinContent::Protocol, assignment)
 }
 
-/// Reads the lines that the script prints between the output of the steps. Only what it prints
-/// after the last step is the agent's message.
+/// Reads the lines that the script prints between the output of steps. Only text after the last
+/// step is the agent's message.
 #[derive(Debug)]
 pub(crate) struct ShellDecoder {
     names: Vec<String>,
@@ -93,7 +92,7 @@ impl ShellDecoder {
             events: vec![AgentEvent::ToolStarted {
                 call: number.to_string(),
                 name: self.name(number),
-                // The name is the command.
+                // The name is already the command.
                 input: String::new(),
             }],
             write: Vec::new(),
@@ -160,8 +159,8 @@ impl Decoder for ShellDecoder {
     }
 }
 
-/// A line of the script about a step. A command that prints such lines itself gets other
-/// tool events and perhaps a worse Error line; it cannot make a failed step a passed one.
+/// A line of the script about a step. A command that prints such lines itself gets wrong tool
+/// events and perhaps a worse Error line, but it can't turn a failed step into a passed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Marker {
     Started { step: usize },

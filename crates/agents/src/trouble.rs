@@ -1,4 +1,4 @@
-//! The meaning of errors from the service that an agent uses.
+//! The meaning of errors from an agent's service.
 
 use regreen_model::{
     AgentEvent, ApiTrouble, ERROR_CHARS, FailureKind, PlainLine, ResetTime, TroubleClass,
@@ -7,20 +7,19 @@ use regreen_model::{
 use crate::message::bounded;
 use crate::reset_time::reset_in;
 
-/// An error, from the fields that an agent has for errors. Text that a model wrote never gets
-/// here.
+/// An error, from an agent's own error fields. Text that a model wrote never gets here.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ApiError<'a> {
     pub(crate) status: Option<u16>,
     /// Its name in the protocol: `rate_limit`, `UNAUTHENTICATED`.
     pub(crate) word: &'a str,
     pub(crate) message: &'a str,
-    /// When it is over, if a field says so.
+    /// When it ends, if a field says so.
     pub(crate) resets: Option<ResetTime>,
 }
 
 impl<'a> ApiError<'a> {
-    /// An error of which only the message is known.
+    /// Creates an error of which only the message is known.
     pub(crate) fn of(message: &'a str) -> Self {
         Self {
             message,
@@ -28,7 +27,7 @@ impl<'a> ApiError<'a> {
         }
     }
 
-    /// An error that only a word of the protocol names.
+    /// Creates an error that only a protocol word names.
     pub(crate) fn named(word: &'a str, message: &'a str) -> Self {
         Self {
             word,
@@ -36,7 +35,7 @@ impl<'a> ApiError<'a> {
         }
     }
 
-    /// The trouble that the error means, or its message where it says nothing about the service.
+    /// Returns the trouble, or the message if it says nothing about the service.
     pub(crate) fn into_event(self) -> AgentEvent {
         match trouble(&self) {
             Some(trouble) => AgentEvent::Trouble(trouble),
@@ -50,8 +49,8 @@ impl<'a> ApiError<'a> {
 type Meaning = (TroubleClass, FailureKind);
 
 const NO_CREDIT: Meaning = (TroubleClass::Fatal, FailureKind::NoCredit);
-/// Words of accounts that a person has to pay for, or whose limit a person has to raise; a time
-/// beside them is that of the next bill.
+/// Words about accounts that a person must pay for, or whose limit a person must raise; a time next
+/// to them is that of the next bill.
 const SPENT: [&str; 3] = ["out of usage credits", "spend limit", "shared budget"];
 const LOGIN: Meaning = (TroubleClass::Fatal, FailureKind::AuthFailed);
 const SET_UP: Meaning = (TroubleClass::Fatal, FailureKind::BadUsage);
@@ -62,7 +61,7 @@ const LIMITED: Meaning = (TroubleClass::Transient, FailureKind::RateLimited);
 const DOWN: Meaning = (TroubleClass::Transient, FailureKind::ServiceUnavailable);
 const UNREACHABLE: Meaning = (TroubleClass::Transient, FailureKind::ConnectionRefused);
 
-/// Words that say more than the status, separated by bars. The first row with a match counts.
+/// Words that say more than the status, separated by bars. The first row that matches counts.
 const WORDS: [(&str, Meaning); 8] = [
     (
         "prompt is too long|prompt_too_long|context_length|context length|\
@@ -106,13 +105,20 @@ const WORDS: [(&str, Meaning); 8] = [
     ),
 ];
 
-/// Returns what the error means; `None` if it says nothing about the service.
+/// Returns the trouble that a line of the agent's own program describes; `None` if it says nothing
+/// about the service.
+#[must_use]
+pub fn service_trouble(line: &str) -> Option<ApiTrouble> {
+    trouble(&ApiError::of(line))
+}
+
+/// Returns the meaning of the error; `None` if it says nothing about the service.
 pub(crate) fn trouble(error: &ApiError<'_>) -> Option<ApiTrouble> {
     let status = error.status.or_else(|| status_in(error.message));
     let resets = error.resets.clone().or_else(|| reset_in(error.message));
     let words = by_words(error).filter(|meaning| !is_overruled(*meaning, status));
     let (class, kind) = match words.or_else(|| by_status(status?))? {
-        // A quota that comes back is a limit, whatever the message says about billing.
+        // A quota that resets is a limit, whatever the message says about billing.
         NO_CREDIT if resets.is_some() && !is_spent(error.message) => LIMITED,
         meaning => meaning,
     };
@@ -130,8 +136,7 @@ fn is_spent(message: &str) -> bool {
     SPENT.iter().any(|words| message.contains(words))
 }
 
-/// Returns the trouble of an error that the agent itself retries: it is transient, whatever it
-/// is.
+/// Returns the trouble for an error that the agent itself retries: it is transient, whatever it is.
 pub(crate) fn passing(error: &ApiError<'_>) -> ApiTrouble {
     trouble(error).unwrap_or_else(|| ApiTrouble {
         class: DOWN.0,
@@ -142,7 +147,7 @@ pub(crate) fn passing(error: &ApiError<'_>) -> ApiTrouble {
     })
 }
 
-/// Reads the message of an agent that cannot find the session it should resume.
+/// Parses the message of an agent that can't find the session to resume.
 pub(crate) fn lost_session(line: &[u8]) -> Option<AgentEvent> {
     let line = String::from_utf8_lossy(line);
     let error = ApiError::of(line.trim());
@@ -157,7 +162,7 @@ fn by_words(error: &ApiError<'_>) -> Option<Meaning> {
     row.map(|(_, meaning)| *meaning)
 }
 
-/// Returns whether the status says more than the words. A service that is down may name its own
+/// Returns whether the status says more than the words. A service that is down may mention its own
 /// login or billing, which says nothing about ours.
 fn is_overruled(meaning: Meaning, status: Option<u16>) -> bool {
     match status {
@@ -180,7 +185,7 @@ fn by_status(status: u16) -> Option<Meaning> {
     }
 }
 
-/// `unexpected status 401 Unauthorized`, `last status: 429`, `"code":503`, `API Error: 529`.
+/// Parses `unexpected status 401 Unauthorized`, `last status: 429`, `"code":503`, `API Error: 529`.
 fn status_in(message: &str) -> Option<u16> {
     const BEFORE: [&str; 5] = [
         "status ",
@@ -212,7 +217,7 @@ fn message(error: &ApiError<'_>, kind: FailureKind) -> String {
     PlainLine::flatten(&text, ERROR_CHARS).to_string()
 }
 
-/// Returns the service's own message, where its whole answer is quoted.
+/// Returns the service's own message, if its whole answer is quoted.
 fn quoted_message(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("{\"error\"")?;
     let (_, said) = rest.split_once("\"message\":\"")?;

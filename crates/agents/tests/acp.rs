@@ -1,4 +1,4 @@
-//! A conversation of the Agent Client Protocol, from both sides.
+//! A conversation in the Agent Client Protocol, from both sides.
 
 #![expect(clippy::unwrap_used, reason = "this is a test")]
 
@@ -43,7 +43,7 @@ fn update(update: &Value) -> Value {
     json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s-1", "update": update}})
 }
 
-/// Until the prompt has been sent.
+/// Returns a decoder that has just sent the prompt.
 fn greeted(permissions: Permissions) -> Box<dyn Decoder> {
     let mut decoder = decoder(permissions, None);
     let hello = written(&decoder.on_start());

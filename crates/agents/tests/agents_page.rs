@@ -1,4 +1,4 @@
-//! docs/agents.md tells what the adapters tell.
+//! docs/agents.md agrees with the adapters.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! The script of the shell agent, run by real shells.
+//! The shell agent's script, run by real shells.
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_types,
@@ -164,7 +164,7 @@ fn a_task_without_steps_fails_saying_so() {
     assert_eq!(
         ran.message(),
         "Task 1.3: Add parser FAILED\n\
-         - Error: The task has no runnable steps: the shell agent runs sh and bash code blocks and steps that are one code span\n\
+         - Error: The task has no commands for the shell agent: write them in an `sh` code block, or choose another agent with --agent\n\
          - Attempted fix: No fix attempted\n\
          - Status: Blocked, nothing was run\n"
     );

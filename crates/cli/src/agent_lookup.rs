@@ -7,7 +7,7 @@ use regreen_workspace::{Programs, RealDisk};
 
 use crate::config::Settings;
 
-/// Returns the agent that the settings ask for; for `auto`, the first that is installed.
+/// Returns the agent that the settings ask for; for `auto`, the first one installed.
 pub fn find_agent(settings: &Settings, programs: &Programs) -> Agent {
     look_up(
         settings.agent.value.choice(),
@@ -16,8 +16,8 @@ pub fn find_agent(settings: &Settings, programs: &Programs) -> Agent {
     )
 }
 
-/// Names the agent as the settings do, without secrets in its command line; `auto` becomes the
-/// agent that it stands for.
+/// Names the agent as the settings do, without secrets in its command line; resolves `auto` to the
+/// agent it stands for.
 pub fn identity(settings: &Settings, agent: &Agent) -> AgentIdentity {
     let requested = &settings.agent.value;
     let name = match requested.choice() {
@@ -25,6 +25,43 @@ pub fn identity(settings: &Settings, agent: &Agent) -> AgentIdentity {
         _ => Masks::built_in().mask(&requested.to_string()),
     };
     AgentIdentity::new(name, agent.permissions())
+}
+
+/// Returns where a login of the agent was found, without reading it or contacting a service.
+pub fn found_login(known: CodingAgent) -> Option<String> {
+    let credentials = known.credentials();
+    if let Some(variable) = credentials.variables.iter().find(|name| is_set(name)) {
+        return Some(format!("{variable} is set"));
+    }
+    let home = std::env::home_dir().unwrap_or_default();
+    let mut files = credentials.files.iter();
+    let file = files.find(|file| home.join(file).is_file())?;
+    Some(format!("~/{file} found"))
+}
+
+/// Returns why an agent seems not to be logged in; `None` if it may well be.
+pub fn missing_login(agent: &Agent) -> Option<String> {
+    let Agent::CodingAgent(known, options) = agent else {
+        return None;
+    };
+    let elsewhere = known.credentials().elsewhere;
+    let is_elsewhere = elsewhere.iter().any(|name| is_set(name));
+    // Someone who sets variables or arguments for the agent may log it in with them.
+    let is_customized = !options.environment.is_empty() || !options.arguments.is_empty();
+    // There, Claude Code stores its login in the keychain.
+    let in_keychain = cfg!(target_os = "macos") && *known == CodingAgent::Claude;
+    if is_elsewhere || is_customized || in_keychain || found_login(*known).is_some() {
+        return None;
+    }
+    Some(format!(
+        "no login of {} was found; if it isn't stored elsewhere, run `{}` and log in before you leave the run alone",
+        known.title(),
+        known.name()
+    ))
+}
+
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
 fn look_up(choice: &AgentChoice, options: AgentOptions, has: impl Fn(&str) -> bool) -> Agent {

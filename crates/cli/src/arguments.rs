@@ -1,9 +1,10 @@
-//! The command line, and the arguments of the commands that only read.
+//! The command line, and the arguments of the read-only commands.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use regreen_model::{FailureKind, TaskId, Timestamp};
 
 use crate::commands::Command;
@@ -86,13 +87,112 @@ pub struct OneTask {
     pub spec: Option<String>,
 }
 
+/// Which task of which spec, or the current one.
 #[derive(Debug, Args)]
-pub struct Why {
+pub struct MaybeTask {
+    /// Task id, or its position (1, 2, 3 …) in a list without ids [default: the current or last task]
+    pub task: Option<String>,
+    /// Line of the row, if several tasks have this id [default: the first of them]
+    #[arg(long, value_name = "N", requires = "task")]
+    pub line: Option<usize>,
+    /// Spec name or folder, or a task file [default: the current or only spec]
+    #[arg(long, value_name = "SPEC|FILE")]
+    pub spec: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct WhyTask {
     #[command(flatten)]
-    pub which: OneTask,
+    pub which: MaybeTask,
     /// Include the diff of each attempt
     #[arg(long)]
     pub diff: bool,
+}
+
+/// The history of a task, once it is known which.
+#[derive(Debug)]
+pub struct Why {
+    pub which: OneTask,
+    /// Include the diff of each attempt.
+    pub diff: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Ps {
+    /// Also list runs that ended more than a day ago
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Questions {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Answer {
+    /// Task that the question is about, as `regreen questions` lists it
+    pub question: String,
+    /// What to do with it
+    #[arg(value_enum)]
+    pub choice: AnswerChoice,
+    /// With `context`: what the agent should know
+    pub text: Option<String>,
+}
+
+/// What a person can answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AnswerChoice {
+    /// Try the task again as it is; it starts over, with all its attempts
+    Retry,
+    /// You have edited the task or the project: the task starts over
+    Edit,
+    /// Try again, and tell the agent what you write
+    Context,
+    /// Let an agent do a fix task, then try the task again
+    Fix,
+    /// Let regreen make the repair that it proposes, then try the task again
+    Repair,
+    /// Mark the task as done without verifying it
+    Done,
+    /// Leave the task out until `regreen retry`
+    Skip,
+    /// Stop the run, and leave the question open
+    Stop,
+}
+
+#[derive(Debug, Args)]
+pub struct Attach {
+    /// Spec name or folder, or a task file [default: the one that is running here, or the current
+    /// or only spec]
+    #[arg(value_name = "SPEC|FILE")]
+    pub spec: Option<String>,
+    /// Print one JSON event per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Run id, as shown by `regreen why` [default: the newest run]
+    pub run: Option<String>,
+    /// Write a page for a browser to this file, which loads nothing else
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["markdown", "json"])]
+    pub html: Option<PathBuf>,
+    /// Print Markdown
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Spec name or folder, or a task file [default: the current or only spec]
+    #[arg(long, value_name = "SPEC|FILE")]
+    pub spec: Option<String>,
 }
 
 /// Which attempt of which task.
@@ -111,10 +211,19 @@ pub struct OneAttempt {
 #[derive(Debug, Args)]
 pub struct Log {
     #[command(flatten)]
-    pub attempt: OneAttempt,
+    pub which: MaybeTask,
+    /// Attempt number within the run
+    #[arg(value_name = "N")]
+    pub attempt: Option<u32>,
+    /// Run id, as shown by `regreen why` [default: the newest run of the task]
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<String>,
     /// Print the output of Verify instead of the agent's
     #[arg(long)]
     pub verify: bool,
+    /// Go on printing until the attempt has ended
+    #[arg(long, short, conflicts_with = "verify")]
+    pub follow: bool,
 }
 
 #[derive(Debug, Args)]
@@ -214,7 +323,7 @@ pub struct Failures {
     #[arg(long, value_name = "TIME|DATE")]
     pub since: Option<Since>,
     /// Only failures of this kind, such as missing_file
-    #[arg(long, value_name = "KIND", value_parser = kind)]
+    #[arg(long, value_name = "KIND", value_parser = kind(), hide_possible_values = true)]
     pub kind: Option<FailureKind>,
     /// Only the last N failures
     #[arg(long, value_name = "N")]
@@ -224,7 +333,78 @@ pub struct Failures {
     pub json: bool,
 }
 
-/// A moment, or how long ago one was.
+#[derive(Debug, Args)]
+pub struct Stats {
+    /// Only what happened since: 30d, 24h, 2026-11-01, or all [default: 30d]
+    #[arg(long, value_name = "TIME|DATE|all")]
+    pub since: Option<StatsPeriod>,
+    /// Only runs of the spec with this name
+    #[arg(long, value_name = "SPEC")]
+    pub spec: Option<String>,
+    /// Only runs and delegations with this agent
+    #[arg(long, value_name = "AGENT")]
+    pub agent: Option<String>,
+    /// Only this workspace
+    #[arg(long)]
+    pub here: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print only what exceeds the thresholds in your configuration, and exit with code 1 if
+    /// anything does
+    #[arg(long, conflicts_with = "since")]
+    pub check: bool,
+}
+
+/// Since when failures count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatsPeriod {
+    All,
+    Since(Since),
+}
+
+impl FromStr for StatsPeriod {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Self::All),
+            text => text.parse().map(Self::Since),
+        }
+    }
+}
+
+// A doc comment here would become the description of the command.
+#[derive(Debug, Subcommand)]
+pub enum HistoryCommand {
+    /// Forget what was learnt in this workspace; its earlier runs are not learnt again
+    Forget(ForgetHistory),
+    /// Write the whole history as one line of JSON per run
+    Export(ExportHistory),
+    /// Add an exported history to yours
+    Import(ImportHistory),
+}
+
+#[derive(Debug, Args)]
+pub struct ForgetHistory {
+    /// Forget all workspaces
+    #[arg(long)]
+    pub all: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportHistory {
+    /// File to write; never overwritten [default: standard output]
+    pub file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportHistory {
+    /// Output of `regreen history export`, or `-` for standard input
+    pub file: PathBuf,
+}
+
+/// A point in time, or how long ago it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
     Ago(TimeSpan),
@@ -260,10 +440,11 @@ pub fn task_id(text: &str) -> Result<TaskId, String> {
     TaskId::parse(text).ok_or_else(|| "ids look like 1.3, T012, V4 or US-001".to_owned())
 }
 
-fn kind(name: &str) -> Result<FailureKind, String> {
-    FailureKind::from_name(name).ok_or_else(|| {
-        format!("unknown failure kind `{name}`; run `regreen explain --plan` to list all kinds")
-    })
+/// Parses a kind of failure. An unknown one is answered with the known ones.
+fn kind() -> impl TypedValueParser<Value = FailureKind> {
+    let names = FailureKind::ALL.map(FailureKind::name);
+    PossibleValuesParser::new(names)
+        .try_map(|name| FailureKind::from_name(&name).ok_or("unknown kind"))
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! A message about a text, with the places it is about.
+//! A message about a text, with the ranges that it is about.
 
 use std::fmt;
 use std::sync::Arc;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 
-/// In the form that miette draws.
+/// A message in the form that miette renders.
 #[derive(Debug)]
 pub struct Excerpt {
     pub severity: Severity,
     pub message: String,
     pub help: Option<String>,
-    /// Without any, no text is shown.
+    /// If empty, no text is shown.
     pub labels: Vec<LabeledSpan>,
     pub source: NamedSource<Arc<String>>,
 }

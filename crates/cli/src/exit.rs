@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use regreen_model::RunOutcome;
 
-/// Every way for regreen to end. Scripts rely on the numbers.
+/// Every way for regreen to exit. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Success = 0,
     /// A task failed or was skipped, or a limit was reached.
     Incomplete = 1,
-    /// Bad usage, or input that cannot be read.
+    /// Bad usage, or unreadable input.
     BadInput = 2,
     /// A person must decide; nothing is lost.
     NeedsPerson = 3,
@@ -38,7 +38,7 @@ impl Exit {
         self as u8
     }
 
-    /// Returns how regreen ends after a run.
+    /// Returns the exit code for the outcome of a run.
     pub fn of(outcome: &RunOutcome) -> Self {
         let code = outcome.exit_code();
         let found = Self::ALL.into_iter().find(|exit| exit.code() == code);

@@ -1,17 +1,17 @@
-//! What earlier runs did, read from the journal.
+//! The history of earlier runs, from the journal.
 
 use regreen_engine::{JournalLine, State};
 use regreen_model::{Event, PersonChoice, TaskKey, Timestamp};
 use regreen_runtime::{JournalError, SpecPaths, load_state, open_store_read_only};
 use regreen_store::{Attempt, Run, Step, StepNo, Store, VersionedJson};
 
-use crate::arguments::{OneAttempt, OneTask};
+use crate::arguments::{MaybeTask, OneAttempt, OneTask};
 use crate::plan::{Plan, SelectedTask};
 use crate::problem::Problem;
 use crate::spec_context::SpecContext;
 
-/// The journal of one spec, read-only. A workspace without a journal has no runs; opening it
-/// does not create one.
+/// The journal of one spec, read-only. A workspace without a journal has no runs; opening it does
+/// not create one.
 #[derive(Debug)]
 pub struct SpecHistory {
     store: Option<Store>,
@@ -26,7 +26,7 @@ impl SpecHistory {
         })
     }
 
-    /// Returns the runs of the spec, the newest last.
+    /// Returns the runs of the spec, newest last.
     pub fn runs(&self) -> Result<Vec<Run>, Problem> {
         let Some(store) = &self.store else {
             return Ok(Vec::new());
@@ -37,7 +37,7 @@ impl SpecHistory {
         Ok(runs)
     }
 
-    /// Returns the run of this name, else the newest.
+    /// Returns the run with this name, or the newest run.
     pub fn run_named(&self, name: Option<&str>, spec: &str) -> Result<Run, Problem> {
         let mut runs = self.runs()?;
         let Some(name) = name else {
@@ -83,7 +83,7 @@ impl SpecHistory {
         Ok(state.map(|(state, _)| state).unwrap_or_default())
     }
 
-    /// Returns the events of a run with their times.
+    /// Returns the events of a run, with their times.
     pub fn events(&self, run: &Run) -> Result<Vec<(Timestamp, Event)>, Problem> {
         let Some(store) = &self.store else {
             return Ok(Vec::new());
@@ -101,7 +101,7 @@ impl SpecHistory {
             .collect()
     }
 
-    /// Returns the steps of a run, one line of JSON each.
+    /// Returns the steps of a run, as one line of JSON each.
     pub fn journal(&self, run: &Run) -> Result<String, Problem> {
         let Some(store) = &self.store else {
             return Ok(String::new());
@@ -113,13 +113,44 @@ impl SpecHistory {
             .collect()
     }
 
-    /// Whether a task was finished in a run.
+    /// Whether a run finished a task.
     pub fn finished(&self, run: &Run, is_it: impl Fn(&TaskKey) -> bool) -> Result<bool, Problem> {
         let events = self.events(run)?;
         Ok(events.iter().any(|(_, event)| match event {
             Event::TaskDone { task, .. } => is_it(task),
             _ => false,
         }))
+    }
+}
+
+impl MaybeTask {
+    /// Returns the named task, or else the one that the newest run turned to last.
+    pub fn or_current(&self) -> Result<OneTask, Problem> {
+        if let Some(task) = &self.task {
+            return Ok(OneTask {
+                task: task.clone(),
+                line: self.line,
+                spec: self.spec.clone(),
+            });
+        }
+        let context = SpecContext::with_flag(self.spec.as_deref())?;
+        let name = &context.places.spec.name;
+        let history = SpecHistory::open(&context.places)?;
+        let run = history.run_named(None, name)?;
+        let events = history.events(&run)?;
+        let picked = events.iter().rev().find_map(|(_, event)| match event {
+            Event::TaskPicked { task } => Some(&task.task),
+            _ => None,
+        });
+        let key = picked.ok_or_else(|| Problem::NoRun { spec: name.clone() })?;
+        let plan = Plan::read(&context)?;
+        Ok(OneTask {
+            task: key.id.to_string(),
+            line: plan
+                .row_of(key)
+                .and_then(|row| Some(plan.file.task(row)?.line)),
+            spec: self.spec.clone(),
+        })
     }
 }
 
@@ -152,6 +183,8 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::VerifyEnded { task, .. }
         | Event::TaskFailed { task, .. }
         | Event::RepeatPlanned { task }
+        | Event::OpinionAsked { task, .. }
+        | Event::OpinionGiven { task, .. }
         | Event::InspectionAsked { task, .. }
         | Event::RepairInspected { task, .. }
         | Event::RepairStarted { task, .. }
@@ -196,7 +229,7 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
     }
 }
 
-/// One task and everything that was done about it: the subject of `why`, `log`, `diff` and `undo`.
+/// One task and its history: the subject of `why`, `log`, `diff` and `undo`.
 #[derive(Debug)]
 pub struct TaskHistory {
     pub context: SpecContext,
@@ -227,7 +260,7 @@ impl TaskHistory {
         })
     }
 
-    /// Returns the attempts of the task, without those of its fixes.
+    /// Returns the attempts at the task itself, without those at its fixes.
     fn own_attempts(&self) -> Result<Vec<&Attempt>, Problem> {
         let is_own = |attempt: &&Attempt| self.plan.is(&self.selected, &attempt.key.task);
         let own: Vec<&Attempt> = self.attempts.iter().filter(is_own).collect();
@@ -240,8 +273,8 @@ impl TaskHistory {
         }
     }
 
-    /// Returns an attempt, by number or the last; of a run by name, or of the newest that has the
-    /// task.
+    /// Returns an attempt by number, or the last one, in a named run or in the newest run that has
+    /// the task.
     pub fn attempt(&self, asked: &OneAttempt) -> Result<&Attempt, Problem> {
         let in_run = self.in_run(&self.own_attempts()?, asked.run.as_deref())?;
         let is_meant = |one: &&&Attempt| asked.attempt.is_none_or(|n| one.key.number == n);
@@ -257,8 +290,8 @@ impl TaskHistory {
         }
     }
 
-    /// Returns the attempts of the task, of its fixes and of the tasks below it, in order: those
-    /// of one run, or all since an earlier run finished the task.
+    /// Returns the attempts at the task, its fixes and the tasks below it, in order: those of one
+    /// run, or all since an earlier run finished the task.
     pub fn since_finished(&self, run: Option<&str>) -> Result<Vec<&Attempt>, Problem> {
         let belongs = |attempt: &&Attempt| self.plan.belongs(&self.selected, &attempt.key.task);
         let mut all: Vec<&Attempt> = self.attempts.iter().filter(belongs).collect();
@@ -275,7 +308,7 @@ impl TaskHistory {
         Ok(all)
     }
 
-    /// Returns the last run that finished the task, except the one that tried it last.
+    /// Returns the last run that finished the task, except the run that tried it last.
     fn finished_before(&self, attempts: &[&Attempt]) -> Result<Option<&Run>, Problem> {
         let newest = attempts.last().map(|attempt| &attempt.key.run);
         let has_tried = |run: &&Run| attempts.iter().any(|one| one.key.run == run.id);
@@ -288,7 +321,7 @@ impl TaskHistory {
         Ok(None)
     }
 
-    /// Keeps the attempts of a run, by name or the newest.
+    /// Keeps the attempts of a named run, or of the newest.
     fn in_run<'a>(
         &self,
         attempts: &[&'a Attempt],

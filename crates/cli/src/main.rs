@@ -5,12 +5,15 @@
 )]
 
 mod agent_lookup;
+mod answers;
 mod arguments;
 mod commands;
 mod config;
 mod excerpt;
 mod exit;
 mod history;
+mod known_runs;
+mod learned;
 mod output;
 mod plan;
 mod printing;
@@ -18,6 +21,7 @@ mod problem;
 mod remembered_agent;
 mod spec_context;
 mod state_file;
+mod user_program;
 mod user_state;
 
 use std::process::ExitCode;
@@ -47,9 +51,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints a message of clap. Help and version are not failures.
+/// Prints clap's message. Help and version are not failures.
 fn refuse(error: &clap::Error) -> ExitCode {
-    // If printing fails, no one can be told.
+    // If printing fails, there is no way to report it.
     let _ = error.print();
     if error.use_stderr() {
         Exit::BadInput.into()

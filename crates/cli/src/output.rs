@@ -1,4 +1,4 @@
-//! The two streams that regreen prints to, and how: with colors or without, and how wide.
+//! Output on stdout and stderr: colors, width and escaping.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::os::fd::AsFd;
@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::arguments::ColorChoice;
 use crate::problem::Problem;
 
-/// The size of a terminal that does not say how large it is.
+/// The assumed size of a terminal that doesn't report one.
 const USUAL_SIZE: Size = Size {
     columns: 80,
     lines: 24,
@@ -24,13 +24,13 @@ const USUAL_SIZE: Size = Size {
 
 static COLOR: OnceLock<ColorChoice> = OnceLock::new();
 
-/// Sets whether there are colors; once, before anything is printed.
+/// Sets whether to use colors; once, before anything is printed.
 pub fn set_color(choice: ColorChoice) {
-    // The first choice holds: something may have been printed already.
+    // The first choice stays, because something may already have been printed.
     let _ = COLOR.set(choice);
 }
 
-/// Prints a result. A reader that has gone away is not an error: it has what it wanted.
+/// Prints a result. It is not an error if the reader is gone: it has what it wanted.
 pub fn print(text: &str) -> Result<(), Problem> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -50,21 +50,21 @@ pub fn print_lines(lines: &[StatusLine]) -> Result<(), Problem> {
     )
 }
 
-/// Returns a value as JSON in which every invisible character is escaped, so that hostile
-/// text is harmless on a terminal.
+/// Returns a value as JSON with all invisible characters escaped, so that hostile text is harmless
+/// on a terminal.
 pub fn json(value: &impl Serialize) -> String {
-    // Made of names and numbers that all have a form in JSON.
+    // Consists of names and numbers that can all be represented in JSON.
     let json = serde_json::to_string_pretty(value).unwrap_or_default();
     escaped(&json) + "\n"
 }
 
-/// Escapes every invisible character of a JSON text.
+/// Escapes all invisible characters in a JSON text.
 pub fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + 1);
     for c in json.chars() {
         let is_hidden = (c.is_control() && c != '\n') || is_format_control(c);
         if is_hidden || matches!(c, '\u{2028}' | '\u{2029}') {
-            // JSON names the units of UTF-16.
+            // JSON escapes are UTF-16 code units.
             for unit in c.encode_utf16(&mut [0; 2]) {
                 text.push_str(&format!("\\u{unit:04x}"));
             }
@@ -78,27 +78,27 @@ pub fn escaped(json: &str) -> String {
 /// Prints a question.
 pub fn ask(text: &str) {
     let mut out = io::stderr().lock();
-    // A person who cannot read it cannot answer either, and that ends it.
+    // A person who can't read the question can't answer it either, which ends it.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Returns whether someone can see a question and type an answer.
+/// Whether someone can see a question and type an answer.
 pub fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Prints a note beside the result.
+/// Prints a note, separate from the result.
 pub fn note(text: &str) {
     say(&format!("note: {text}"));
 }
 
-/// Prints something that is not a result.
+/// Prints something that is not a result, to stderr.
 pub fn say(text: &str) {
-    // If this cannot be printed, no one reads it.
+    // If this can't be printed, no one is reading.
     let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
-/// Returns whether someone watches on a terminal.
+/// Whether someone is watching on a terminal.
 pub fn can_be_watched() -> bool {
     io::stderr().is_terminal() && !is_dumb().unwrap_or(true)
 }
@@ -106,26 +106,27 @@ pub fn can_be_watched() -> bool {
 /// Replaces the current line.
 pub fn replace_line(text: &str) {
     let mut out = io::stderr().lock();
-    // If this cannot be printed, no one reads it.
+    // If this can't be printed, no one is reading.
     let _ = write!(out, "\r\u{1b}[2K{}", printable_line(text)).and_then(|()| out.flush());
 }
 
-/// Prints an error and what to do about it. Files and flags may hold secrets: what looks
-/// like one is masked.
+/// Prints an error and what to do about it. Files and flags may contain secrets, so anything that
+/// looks like one is masked.
 pub fn complain(problem: &Problem) {
     let masks = Masks::built_in();
     for (at, mut excerpt) in problem.excerpts().into_iter().enumerate() {
-        // Before lines are broken; the quoted text only afterwards, as its positions must fit.
+        // Before lines are wrapped; the quoted text only afterwards, because its positions must
+        // stay valid.
         excerpt.message = masks.mask(&excerpt.message);
         excerpt.help = excerpt.help.map(|help| masks.mask(&help));
         let text = render(&excerpt, palette(io::stderr().is_terminal()));
         let gap = if at == 0 { "" } else { "\n" };
-        // If this cannot be printed either, the exit code has to say it all.
+        // If this can't be printed either, the exit code has to do.
         let _ = writeln!(io::stderr(), "{gap}{}", masks.mask(text.trim_end()));
     }
 }
 
-/// Returns a diagnostic as text.
+/// Renders a diagnostic as text.
 pub fn render(diagnostic: &dyn Diagnostic, palette: Palette) -> String {
     let theme = match palette {
         Palette::Coloured => GraphicalTheme::unicode(),
@@ -135,13 +136,13 @@ pub fn render(diagnostic: &dyn Diagnostic, palette: Palette) -> String {
     let handler = GraphicalReportHandler::new_themed(theme)
         .with_width(100)
         .with_links(palette == Palette::Coloured);
-    // Rendering into memory has nothing to fail on.
+    // Rendering into memory cannot fail.
     let _ = handler.render_report(&mut text, diagnostic);
     text
 }
 
-/// Returns how lines of results look: on a terminal they fit its width, elsewhere nothing
-/// is cut.
+/// Returns the style of result lines: they fit the width of a terminal, and are never cut
+/// elsewhere.
 pub fn line_style() -> LineStyle {
     style_of(&io::stdout())
 }
@@ -153,17 +154,16 @@ fn style_of(stream: &(impl AsFd + io::IsTerminal)) -> LineStyle {
     }
 }
 
-/// Returns how questions look.
 pub fn question_style() -> LineStyle {
     style_of(&io::stderr())
 }
 
-/// Returns whether results go to a terminal.
+/// Whether results go to a terminal.
 pub fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Returns whether a view that redraws itself can be shown.
+/// Whether a live view can be shown.
 pub fn is_live() -> bool {
     io::stdout().is_terminal() && io::stderr().is_terminal() && !is_dumb().unwrap_or(true)
 }
@@ -182,12 +182,12 @@ fn palette(is_terminal: bool) -> Palette {
     }
 }
 
-/// Returns whether the terminal understands no escape sequences, if it says what it is.
+/// Returns whether the terminal lacks escape sequences, if it says what it is.
 fn is_dumb() -> Option<bool> {
     std::env::var_os("TERM").map(|terminal| terminal == "dumb")
 }
 
-/// Returns the size of a terminal; `None` if it is not one, or does not say.
+/// Returns the size of a terminal; `None` if the stream isn't one or doesn't report it.
 fn size(stream: &impl AsFd) -> Option<Size> {
     let size = tcgetwinsize(stream).ok()?;
     let (columns, lines) = (usize::from(size.ws_col), usize::from(size.ws_row));
@@ -197,7 +197,7 @@ fn size(stream: &impl AsFd) -> Option<Size> {
 /// Standard output, as the live view draws on it.
 #[derive(Debug, Default)]
 pub struct StdoutTerminal {
-    /// Typed text was shown before it was hidden.
+    /// Typed text was visible before the view hid it.
     had_echo: bool,
 }
 
@@ -218,7 +218,7 @@ impl Terminal for StdoutTerminal {
 
     fn set_echo(&mut self, is_shown: bool) {
         let out = io::stdout();
-        // A process in the background would be suspended for changing its terminal.
+        // Changing the terminal would suspend a background process.
         let is_background = tcgetpgrp(&out).is_ok_and(|group| group != getpgrp());
         let Ok(mut modes) = tcgetattr(&out) else {
             return;
@@ -228,17 +228,17 @@ impl Terminal for StdoutTerminal {
         }
         self.had_echo = modes.local_modes.contains(LocalModes::ECHO);
         modes.local_modes.set(LocalModes::ECHO, is_shown);
-        // At worst, what is typed is seen.
+        // At worst, typed text is visible.
         let _ = tcsetattr(&out, OptionalActions::Now, &modes);
     }
 }
 
-/// Returns a path as seen from a folder, for the terminal.
+/// Returns a path relative to a folder, for the terminal.
 pub fn path_from(here: &Path, path: &Path) -> String {
     printable(&inside(here, path).display().to_string())
 }
 
-/// Returns a path relative to a folder, if it is inside.
+/// Returns a path relative to a folder if it is inside, or else unchanged.
 pub fn inside<'p>(here: &Path, path: &'p Path) -> &'p Path {
     match path.strip_prefix(here) {
         Ok(inside) if inside.as_os_str().is_empty() => Path::new("."),
@@ -257,8 +257,8 @@ pub fn path_from_home(path: &Path) -> String {
     printable(&shown)
 }
 
-/// Returns text without anything that moves the cursor, sets colors or turns the reading
-/// direction. Keeps the number of bytes, so that positions stay right.
+/// Replaces everything that moves the cursor, sets colors or changes the reading direction. Keeps
+/// the number of bytes, so that positions stay valid.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -273,7 +273,7 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// As [`printable`], and on one line: names of files may have several.
+/// Like [`printable`], but on one line: file names may contain line breaks.
 pub fn printable_line(text: &str) -> String {
     printable(text).replace(['\n', '\r'], "?")
 }

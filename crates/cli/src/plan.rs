@@ -1,4 +1,4 @@
-//! The task file as it is now, and how ids and recorded keys are resolved in it.
+//! The current task file, and the resolution of ids and recorded keys in it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use crate::spec_context::SpecContext;
 #[derive(Debug)]
 pub struct Plan {
     pub file: TaskFile,
-    /// The name of the file in messages.
+    /// The file name for messages.
     shown: PathBuf,
     /// Rows that were looked up before.
     resolved: RefCell<BTreeMap<TaskKey, Option<RowId>>>,
@@ -26,7 +26,7 @@ pub struct Plan {
 /// The task that a command is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectedTask {
-    /// Its present key, or its last one if it is no longer in the file.
+    /// Its current key, or its last one if it is no longer in the file.
     pub key: TaskKey,
     pub row: Option<RowId>,
 }
@@ -41,7 +41,7 @@ impl Plan {
         })
     }
 
-    /// Returns the present row of a recorded key.
+    /// Returns the current row of a recorded key.
     pub fn row_of(&self, key: &TaskKey) -> Option<RowId> {
         let known = self.resolved.borrow().get(key).copied();
         known.unwrap_or_else(|| {
@@ -51,7 +51,7 @@ impl Plan {
         })
     }
 
-    /// Finds the row with the id, else the recorded task that last had it.
+    /// Finds the row with the id, or else the recorded task that last had it.
     pub fn find<'k>(
         &self,
         named: &OneTask,
@@ -82,7 +82,7 @@ impl Plan {
         })
     }
 
-    /// Whether a recorded key is of this task.
+    /// Whether a recorded key refers to this task.
     pub fn is(&self, selected: &SelectedTask, key: &TaskKey) -> bool {
         match (self.row_of(key), selected.row) {
             (None, None) => key.id == selected.key.id,
@@ -90,7 +90,7 @@ impl Plan {
         }
     }
 
-    /// Whether a recorded key is of this task, one of its fixes, or a task below it.
+    /// Whether a recorded key refers to this task, one of its fixes, or a task below it.
     pub fn belongs(&self, selected: &SelectedTask, key: &TaskKey) -> bool {
         let (Some(found), Some(row)) = (self.row_of(key), selected.row) else {
             return self.is(selected, key);
@@ -118,7 +118,7 @@ impl Plan {
             .collect()
     }
 
-    /// Returns the groups around a task, the nearest first.
+    /// Returns the groups around a task, nearest first.
     pub fn groups_around(&self, selected: &SelectedTask) -> Vec<TaskKey> {
         let row = selected.row.into_iter();
         let groups = row.flat_map(|row| self.file.groups_around(row));
@@ -146,7 +146,7 @@ impl Plan {
     }
 }
 
-/// Finds the row with an id, and on a line if one is given.
+/// Finds the row with an id, on the given line if any.
 pub fn row_with_id(
     file: &TaskFile,
     shown: &Path,
@@ -178,7 +178,7 @@ pub fn row_with_id(
     })
 }
 
-/// Returns the ids of a file, for a message about a mistyped one.
+/// Returns the ids in a file, for a message about a mistyped one.
 pub fn known_ids(file: &TaskFile) -> Vec<String> {
     let keys = file.rows().filter_map(|row| file.key(row));
     let mut seen = BTreeSet::new();

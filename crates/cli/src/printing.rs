@@ -1,4 +1,4 @@
-//! Handing on what others wrote, as it comes and however long it is.
+//! Passes on text of any length from others, as it arrives.
 
 use std::io::{self, IsTerminal as _, Read, StdoutLock, Write as _};
 
@@ -10,8 +10,8 @@ use crate::problem::Problem;
 /// A longer line is shown in pieces.
 const MAX_LINE: usize = 32 * 1024;
 
-/// Standard output for text of others: on a terminal masked and without anything that could
-/// command it, elsewhere as it is.
+/// Standard output for text from others: masked and without control sequences on a terminal,
+/// verbatim elsewhere.
 pub struct Printing {
     out: StdoutLock<'static>,
     shown: Option<(Filter, Visible)>,
@@ -29,7 +29,7 @@ impl Printing {
         }
     }
 
-    /// Whether there is anybody to hand more to.
+    /// Returns whether anyone is still reading.
     pub fn take(&mut self, bytes: &[u8]) -> bool {
         match &mut self.shown {
             None => self.failed = self.out.write_all(bytes).err(),
@@ -43,7 +43,7 @@ impl Printing {
         self.failed.is_none()
     }
 
-    /// Takes all there is.
+    /// Passes on everything.
     pub fn take_all(&mut self, from: &mut impl Read) -> io::Result<()> {
         let mut chunk = vec![0; 64 * 1024];
         loop {
@@ -57,7 +57,7 @@ impl Printing {
         }
     }
 
-    /// A reader that has gone away is not a failure: it has what it wanted.
+    /// It is not an error if the reader is gone: it has what it wanted.
     pub fn finish(mut self) -> Result<(), Problem> {
         let mut failed = self.failed.take();
         if let (None, Some((mut filter, mut visible))) = (&failed, self.shown.take()) {
@@ -73,12 +73,12 @@ impl Printing {
     }
 }
 
-/// Makes lines that can be looked at of bytes that come in pieces.
+/// Turns bytes that arrive in pieces into printable lines.
 #[derive(Debug, Default)]
 struct Visible {
-    /// A line that is not complete.
+    /// An incomplete line.
     line: Vec<u8>,
-    /// The last line ended with a carriage return, which a line feed may belong to.
+    /// The last line ended with a carriage return, which a line feed may follow.
     returned: bool,
 }
 

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use miette::{NamedSource, Severity};
 use regreen_documents::EditError;
+use regreen_history::{HistoryError, ImportError};
+use regreen_overview::ReadJournalError;
 use regreen_runtime::{JournalError, RunError};
 use regreen_store::StoreError;
 use regreen_workspace::{
@@ -26,7 +28,7 @@ use crate::excerpt::Excerpt;
 use crate::exit::Exit;
 use crate::output::printable;
 
-/// A reason to stop.
+/// Why regreen stops.
 #[derive(Debug, Error)]
 pub enum Problem {
     #[error(transparent)]
@@ -83,8 +85,30 @@ pub enum Problem {
         #[source]
         source: std::io::Error,
     },
+    #[error("cannot write {}", path.display())]
+    WriteReport {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("no open question about task {id}")]
+    NoSuchQuestion { id: String, known: Vec<String> },
+    #[error("several workspaces have an open question about task {id}")]
+    ManyQuestions { id: String, known: Vec<String> },
+    #[error("{why}")]
+    NotThatAnswer { why: String },
+    #[error("cannot keep the answer")]
+    GiveAnswer(#[source] std::io::Error),
+    #[error("cannot watch the run")]
+    Watch(#[source] std::io::Error),
+    #[error("cannot start a detached run")]
+    Detach(#[source] std::io::Error),
+    #[error("the run was killed")]
+    RunKilled,
     #[error("cannot ask the run to stop")]
     StopRequest(#[source] std::io::Error),
+    #[error("no coding agent is installed, and {task} has no commands for the shell agent")]
+    NoAgent { task: String },
     #[error("no agent to delegate to")]
     NoDelegate,
     #[error("the prompt is empty")]
@@ -137,6 +161,28 @@ pub enum Problem {
     StillAtWork { holder: String },
     #[error(transparent)]
     Demo(#[from] ProjectError),
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    #[error("cannot import {}", file.display())]
+    Import {
+        file: PathBuf,
+        #[source]
+        source: ImportError,
+    },
+    #[error("cannot write {}", path.display())]
+    Export {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("no folder to keep a history in: your user has no home folder")]
+    NoStateFolder,
+    #[error("cannot create {}", path.display())]
+    StateFolder {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
     #[error("cannot listen for signals")]
     Signals(#[source] std::io::Error),
     #[error("cannot find the regreen executable")]
@@ -146,12 +192,12 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Returns how regreen ends because of it.
+    /// Returns the exit code.
     pub fn exit(&self) -> Exit {
         self.exit_and_hint().0
     }
 
-    /// Returns what to do about it.
+    /// Returns what to do about it, if there is a hint.
     fn hint(&self) -> Option<String> {
         self.exit_and_hint().1
     }
@@ -192,6 +238,9 @@ impl Problem {
             Self::NoSuchSignal { .. } => bad_input("use a number or a name: 9, KILL, SIGKILL"),
             Self::NoReport { .. } => bad_input("leave out --report to explain the input as a log"),
             Self::NoSuchCommand { .. } => bad_input("run `regreen --help` to list the commands"),
+            Self::NoAgent { .. } => {
+                set_up("install claude, codex, gemini or opencode, or name one with --agent")
+            }
             Self::NoDelegate => set_up(
                 "the shell agent only runs commands from task files; install claude, codex, gemini or opencode, or name a program: --agent 'command:PROGRAM ARGS'",
             ),
@@ -199,7 +248,7 @@ impl Problem {
             Self::Prompt(error) => (Exit::BadInput, prompt_hint(error)),
             Self::ReadConfig(error) => (Exit::BadInput, config_hint(error)),
             Self::Prompts(error) => (Exit::BadInput, prompts_hint(error)),
-            // Each of its faults has its own.
+            // Each of its faults has its own hint.
             Self::Config(_) => (Exit::BadInput, None),
             Self::NoTasks { .. } => bad_input(
                 "write each task as a list item with a box: `- [ ] 1.1 Title`; run `regreen lint FILE` to see how regreen reads the file",
@@ -236,8 +285,41 @@ impl Problem {
             Self::Demo(_) => {
                 set_up("choose a writable folder outside any project: TMPDIR=FOLDER regreen demo")
             }
+            Self::History(error) => set_up(error.advice()),
+            Self::Import {
+                source: ImportError::History(error),
+                ..
+            } => set_up(error.advice()),
+            Self::Import { .. } => bad_input(
+                "write the file with `regreen history export`; lines before it were imported",
+            ),
+            Self::Export { .. } => bad_input("name another file"),
+            Self::NoStateFolder => set_up("set XDG_STATE_HOME to a folder of yours"),
+            Self::StateFolder { .. } => {
+                set_up("make it writable, or set XDG_STATE_HOME to another")
+            }
             Self::Step(_) | Self::Signals(_) | Self::OwnProgram(_) => (Exit::SetUp, None),
             Self::Bundle { .. } => bad_input("name another file with --output FILE"),
+            Self::WriteReport { .. } => bad_input("name another file with --html FILE"),
+            Self::NoSuchQuestion { known, .. } if known.is_empty() => {
+                bad_input("no run has an open question")
+            }
+            Self::NoSuchQuestion { known, .. } => {
+                bad_input(format!("open questions: {}", known.join(", ")))
+            }
+            Self::ManyQuestions { known, .. } => bad_input(format!(
+                "enter the folder of one of them: {}",
+                known.join(", ")
+            )),
+            Self::NotThatAnswer { .. } => {
+                bad_input("run `regreen answer --help` to list the choices")
+            }
+            Self::GiveAnswer(_) => set_up("make your state folder writable"),
+            Self::Watch(_) | Self::Detach(_) => (Exit::SetUp, None),
+            Self::RunKilled => (
+                Exit::Terminated,
+                Some("nothing is lost: `regreen run` resumes it".to_owned()),
+            ),
             Self::StopRequest(_) => set_up("make .regreen writable, or run `regreen stop`"),
             Self::Print(_) => (Exit::BadInput, None),
             Self::BadName { .. } => {
@@ -249,7 +331,6 @@ impl Problem {
         }
     }
 
-    /// Converts the error of editing a file.
     pub fn from_edit(error: EditFileError<EditError>, file: &Path) -> Self {
         match error {
             EditFileError::Read(error) => Self::Read(error),
@@ -265,17 +346,22 @@ impl Problem {
         }
     }
 
-    /// Converts the error of reading the journal.
     pub fn journal(error: StoreError) -> Self {
         Self::Run(RunError::from(error))
     }
 
-    /// Converts the error of decoding the journal.
     pub fn from_journal(error: JournalError) -> Self {
         Self::Run(error.into())
     }
 
-    /// Converts the error of moving a file aside.
+    pub fn from_reading(error: ReadJournalError) -> Self {
+        match error {
+            ReadJournalError::Run(error) => Self::from_journal(error.into()),
+            ReadJournalError::Store(error) => Self::journal(error),
+            ReadJournalError::Unknown { why, .. } => Self::from_journal(why.into()),
+        }
+    }
+
     pub fn from_aside(error: MoveAsideError) -> Self {
         match error {
             MoveAsideError::NotFound { path } => Self::Read(ReadError::NotFound { path }),
@@ -283,7 +369,6 @@ impl Problem {
         }
     }
 
-    /// Converts the error of creating a file.
     pub fn from_create(error: CreateFileError) -> Self {
         match error {
             CreateFileError::AlreadyExists { path } => Self::Exists { path },
@@ -317,7 +402,7 @@ impl Problem {
         }
     }
 
-    /// Returns its causes, the innermost last.
+    /// Returns its causes, innermost last.
     fn causes(&self) -> Vec<String> {
         std::iter::successors(self.source(), |error| (*error).source())
             .map(ToString::to_string)
@@ -337,7 +422,7 @@ fn set_up(hint: impl Into<String>) -> (Exit, Option<String>) {
     (Exit::SetUp, Some(hint.into()))
 }
 
-/// Returns a line for each path, up to as many as people read.
+/// Lists paths one per line, up to as many as people read.
 fn listed(paths: &[String]) -> String {
     const SHOWN: usize = 20;
     let mut text: String = paths

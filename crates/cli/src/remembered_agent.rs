@@ -1,7 +1,8 @@
-//! The agent that a run was begun with, for the command that continues it.
+//! Remembers the agent that a run was started with, for the command that continues it. A spec that
+//! is done keeps its agent: what a person reopens later is done by the same one.
 //!
-//! It is remembered in the user's state folder: a workspace must not choose programs. The environment
-//! of an agent is not, because its values are often secret.
+//! It is stored in the user's state folder, because a workspace must not choose programs. The
+//! agent's environment is not stored, because its values are often secret.
 
 use std::str::FromStr;
 
@@ -12,7 +13,7 @@ use crate::config::{AgentFlags, AgentLayer, Origin, Setting, Settings, parse_cho
 use crate::output;
 use crate::user_state::StateRecord;
 
-/// The flags that chose the agent, as they were written.
+/// The flags that chose the agent, as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RememberedAgent {
@@ -23,14 +24,14 @@ pub struct RememberedAgent {
 }
 
 impl RememberedAgent {
-    /// Returns what the spec's last run was begun with, unless these flags choose an agent. Nothing if
-    /// there is nothing to continue.
+    /// Returns the flags that the spec's last run was started with, unless these flags choose an
+    /// agent. Empty if that run chose none by flags.
     pub fn recall(paths: &SpecPaths, flags: &AgentFlags) -> Self {
         let record = record(paths).filter(|_| flags.agent.is_none());
         record.and_then(|record| record.read()).unwrap_or_default()
     }
 
-    /// Returns the settings that it makes.
+    /// Returns the settings made by the flags.
     pub fn layer(&self) -> AgentLayer {
         AgentLayer {
             agent: setting(self.agent.as_deref()),
@@ -44,8 +45,7 @@ impl RememberedAgent {
         }
     }
 
-    /// Returns the agent's settings that hold for this run and come from flags, its own or
-    /// remembered ones.
+    /// Returns the agent settings of this run that come from flags, its own or remembered ones.
     pub fn of(settings: &Settings) -> Self {
         Self {
             agent: from_flags(&settings.agent),
@@ -57,7 +57,7 @@ impl RememberedAgent {
         }
     }
 
-    /// Remembers it for the spec's next run.
+    /// Remembers the flags for the spec's next run.
     pub fn save(&self, paths: &SpecPaths) {
         let Some(record) = record(paths) else { return };
         if *self == Self::default() {
@@ -66,13 +66,6 @@ impl RememberedAgent {
             output::note(&format!(
                 "the agent of this run can't be remembered, so pass --agent again to continue it: {error}"
             ));
-        }
-    }
-
-    /// Forgets it: the spec is done.
-    pub fn forget(paths: &SpecPaths) {
-        if let Some(record) = record(paths) {
-            record.forget();
         }
     }
 }

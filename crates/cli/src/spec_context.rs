@@ -1,4 +1,4 @@
-//! Where a command works: the current directory, the workspace around it and one of its specs.
+//! Where a command works: the current folder, the workspace around it and one of its specs.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ pub struct SpecContext {
 }
 
 impl SpecContext {
-    /// Finds a spec by its name, folder or file. Without one, takes the current spec, else the
+    /// Finds a spec by its name, folder or file. Without one, returns the current spec, or else the
     /// only one.
     pub fn find(spec: Option<&str>) -> Result<Self, Problem> {
         Self::found(spec, Problem::Spec)
@@ -31,7 +31,7 @@ impl SpecContext {
         Self::found(spec, Problem::SpecFlag)
     }
 
-    /// Returns how another command has to name the spec, if it would not find it otherwise.
+    /// Returns how other commands must name the spec, if they would not find it on their own.
     pub fn argument(&self, asked: Option<&str>) -> Option<String> {
         let found = find_spec(&RealDisk, &self.places.root, &self.here, None);
         let is_found = found.is_ok_and(|spec| spec.tasks == self.places.spec.tasks);
@@ -60,14 +60,14 @@ pub fn current_dir() -> Result<PathBuf, Problem> {
     })
 }
 
-/// Returns the secrets in the environment that regreen was started with.
+/// Returns the secrets in regreen's own environment.
 pub fn own_secrets() -> BTreeSet<String> {
     let text = |value: OsString| value.into_string().ok();
     let variables = std::env::vars_os();
     environment_secrets(variables.filter_map(|(name, value)| Some((text(name)?, text(value)?))))
 }
 
-/// More than any time zone has.
+/// More bytes than any time zone file has.
 const MAX_ZONE: u64 = 64 * 1024;
 
 /// Returns the time zone of this machine.

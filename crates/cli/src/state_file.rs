@@ -17,10 +17,10 @@ use crate::config::StoredLimits;
 use crate::output;
 use crate::problem::Problem;
 
-/// Returns the fixes that the state file beside a task file records: their numbers stay taken,
-/// even if their rows are gone. Without a state file there are none.
+/// Returns the fixes recorded in the state file beside a task file: their numbers stay taken, even
+/// if their rows are gone. Without a state file there are none.
 ///
-/// With `may_write`, an unreadable file is moved aside and made anew from the rows.
+/// With `may_write`, an unreadable file is moved aside and rebuilt from the rows.
 pub fn fixes_beside(tasks: &Path, may_write: bool) -> Result<BTreeMap<String, FixRecord>, Problem> {
     let Some(StateFile { path, state }) = beside(tasks)? else {
         return Ok(BTreeMap::new());
@@ -38,14 +38,14 @@ pub fn fixes_beside(tasks: &Path, may_write: bool) -> Result<BTreeMap<String, Fi
     }
 }
 
-/// Returns the fixes that a state file records; none if it is unreadable.
+/// Returns the fixes recorded in a state file; none if it is unreadable.
 pub fn fixes_in(path: &Path) -> Result<BTreeMap<String, FixRecord>, Problem> {
     let state = at(path)?.and_then(|found| found.state.ok());
     Ok(state.map_or_else(BTreeMap::new, |state| state.fix_task_map()))
 }
 
-/// Takes back in the state file and the progress file that tasks are done which are open again in the
-/// task file. Leaves files alone that don't exist or can't be read.
+/// Removes tasks that are open again from the completed tasks in the state file and the progress
+/// file. Ignores files that don't exist or can't be read.
 pub fn reopen_in_files(places: &SpecPaths, tasks: &[TaskKey]) -> Result<(), Problem> {
     let file = TaskFile::read(read_text(&RealDisk, &places.spec.tasks)?.text);
     edit_if_there(&places.state, |text| {
@@ -102,7 +102,7 @@ pub fn reset_fix_budgets(path: &Path, file: &TaskFile, tasks: &[RowId]) -> Resul
     }
 }
 
-/// Records a fix in the state file beside a task file that has it by now, if there is one.
+/// Records a fix that the task file now has in the state file beside it, if that exists.
 pub fn record_fix_beside(
     tasks: &Path,
     parent: &TaskId,
@@ -129,12 +129,12 @@ pub fn record_fix_beside(
     }
 }
 
-/// Returns the limits that the state file beside a task file asks for.
+/// Returns the limits stored in the state file beside a task file.
 pub fn limits_beside(tasks: &Path) -> Result<StoredLimits, Problem> {
     limits(beside(tasks)?)
 }
 
-/// Returns the limits that a state file asks for.
+/// Returns the limits stored in a state file.
 pub fn limits_in(path: &Path) -> Result<StoredLimits, Problem> {
     limits(at(path)?)
 }
@@ -164,7 +164,7 @@ struct StateFile {
     state: Result<StateDocument, InvalidState>,
 }
 
-/// Reads the state file beside a task file, if there is one.
+/// Reads the state file beside a task file, if it exists.
 fn beside(tasks: &Path) -> Result<Option<StateFile>, Problem> {
     // Only a spec's own tasks.md has its state beside it.
     if tasks.file_name().is_none_or(|name| name != "tasks.md") {
@@ -173,7 +173,7 @@ fn beside(tasks: &Path) -> Result<Option<StateFile>, Problem> {
     at(&tasks.with_file_name(".ralph-state.json"))
 }
 
-/// Reads a state file, and warns of bad values in it.
+/// Reads a state file, and warns about invalid values in it.
 fn at(path: &Path) -> Result<Option<StateFile>, Problem> {
     let text = match read_text(&RealDisk, path) {
         Ok(file) => file.text,
@@ -197,7 +197,7 @@ fn at(path: &Path) -> Result<Option<StateFile>, Problem> {
     }))
 }
 
-/// Names the spec whose state it is, by the folder of the file.
+/// Adds the name of the spec, from the folder of the file.
 fn with_identity(state: StateDocument, path: &Path) -> StateDocument {
     let folder = path.parent().unwrap_or(path);
     let name = folder.file_name().unwrap_or_default().to_string_lossy();

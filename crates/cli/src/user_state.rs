@@ -1,4 +1,4 @@
-//! The user's state folder: what regreen remembers for this person, outside of every workspace.
+//! The user's state folder, where regreen remembers things about this user, outside any workspace.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -7,41 +7,51 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use regreen_overview::ChangeFeed;
 use regreen_workspace::read_text_file;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// More than any record has.
+/// More bytes than any record has.
 const MAX_RECORD: u64 = 64 * 1024;
 
-/// One small file in the state folder.
+/// A small file in the state folder.
 #[derive(Debug)]
 pub struct StateRecord(PathBuf);
 
 impl StateRecord {
     /// Returns the record of this kind about something; `None` if the user has no home folder.
     pub fn new(kind: &str, about: impl Hash) -> Option<Self> {
-        let xdg = std::env::var_os("XDG_STATE_HOME");
-        let folder = state_folder(xdg.as_deref(), std::env::home_dir().as_deref())?;
+        let folder = user_state_folder()?;
         let mut hasher = DefaultHasher::new();
         about.hash(&mut hasher);
         let name = format!("{:016x}.json", hasher.finish());
         Some(Self(folder.join(kind).join(name)))
     }
 
-    /// Reads it; `None` if there is none, or none that can be read.
+    /// Returns all readable records of a kind.
+    pub fn all<T: DeserializeOwned>(kind: &str) -> Vec<(Self, T)> {
+        let entries = user_state_folder().and_then(|folder| fs::read_dir(folder.join(kind)).ok());
+        let paths = entries.into_iter().flatten().flatten();
+        let records = paths.map(|entry| Self(entry.path()));
+        records
+            .filter_map(|record| {
+                let found = record.read()?;
+                Some((record, found))
+            })
+            .collect()
+    }
+
+    /// Reads the record; `None` if it is missing or unreadable.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         let text = read_text_file(&self.0, MAX_RECORD).ok()?;
         serde_json::from_str(&text).ok()
     }
 
-    /// Writes it, readable for the user alone.
+    /// Writes the record, readable only by the user.
     pub fn write<T: Serialize>(&self, record: &T) -> io::Result<()> {
         if let Some(folder) = self.0.parent() {
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(folder)?;
+            create_private_folder(folder)?;
         }
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600);
@@ -49,13 +59,32 @@ impl StateRecord {
         file.write_all(serde_json::to_string(record)?.as_bytes())
     }
 
-    /// Removes it, if there is one.
+    /// Watches the folder of the records of this kind.
+    pub fn watch(&self) -> io::Result<ChangeFeed> {
+        let folder = self.0.parent().ok_or(io::ErrorKind::NotFound)?;
+        create_private_folder(folder)?;
+        ChangeFeed::new(folder)
+    }
+
+    /// Removes the record, if it exists.
     pub fn forget(&self) {
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// In `XDG_STATE_HOME`, else in `.local/state` of the home folder; relative paths don't count.
+/// Returns the state folder of the current user; `None` if they have no home folder.
+pub fn user_state_folder() -> Option<PathBuf> {
+    let xdg = std::env::var_os("XDG_STATE_HOME");
+    state_folder(xdg.as_deref(), std::env::home_dir().as_deref())
+}
+
+/// Creates a folder that only the user can look into, if it doesn't exist.
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder)
+}
+
+/// In `XDG_STATE_HOME`, or else in `.local/state` of the home folder; relative paths are ignored.
 fn state_folder(xdg: Option<&OsStr>, home: Option<&Path>) -> Option<PathBuf> {
     let absolute = |path: &Path| path.is_absolute().then(|| path.to_owned());
     let folder = xdg

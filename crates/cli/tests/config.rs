@@ -1,4 +1,4 @@
-//! `regreen config`: what is set, and where it comes from.
+//! `regreen config`: the settings, and where they come from.
 
 use std::os::unix::fs::symlink;
 
@@ -36,12 +36,27 @@ max_task_time          off           default
 repairs                safe          default
 final_check            fail          default
 final_check_time       30m           default
+tamper                 fail          default
+preflight              fail          default
+context_tokens         1000          default
 include_optional       false         default
 commit                 auto          default
 strict                 false         default
 keep_state             false         default
+diagnosis.ask          off           default
+history.record         true          default
+history.keep           365d          default
+alert.failures_24h     off           default
+alert.first_pass_rate  off           default
+alert.timeout          off           default
+alert.missing_context  off           default
+alert.tool_error       off           default
+alert.invalid_task     off           default
+alert.partial          off           default
+on_alert               none          default
 prompts                built-in      default
 on_end                 none          default
+on_question            none          default
 
 workspace file: regreen.toml (not found)
 user file:      ~/.config/regreen/config.toml (not found)
@@ -99,12 +114,27 @@ max_task_time          off                default
 repairs                safe               default
 final_check            fail               default
 final_check_time       30m                default
+tamper                 fail               default
+preflight              fail               default
+context_tokens         1000               default
 include_optional       false              default
 commit                 auto               default
 strict                 false              default
 keep_state             true               --keep-state
+diagnosis.ask          off                default
+history.record         true               default
+history.keep           365d               default
+alert.failures_24h     off                default
+alert.first_pass_rate  off                default
+alert.timeout          off                default
+alert.missing_context  off                default
+alert.tool_error       off                default
+alert.invalid_task     off                default
+alert.partial          off                default
+on_alert               none               default
 prompts                built-in           default
 on_end                 ["touch","ran"]    ~/.config/regreen/config.toml:3
+on_question            none               default
 
 workspace file: regreen.toml
 user file:      ~/.config/regreen/config.toml
@@ -250,6 +280,24 @@ fn scripts_get_the_same_as_json() {
       "file": null,
       "line": null
     },
+    "tamper": {
+      "value": "fail",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "preflight": {
+      "value": "fail",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "context_tokens": {
+      "value": 1000,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
     "include_optional": {
       "value": false,
       "origin": "default",
@@ -274,6 +322,72 @@ fn scripts_get_the_same_as_json() {
       "file": null,
       "line": null
     },
+    "diagnosis.ask": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "history.record": {
+      "value": true,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "history.keep": {
+      "value": "365d",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "alert.failures_24h": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "alert.first_pass_rate": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "alert.timeout": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "alert.missing_context": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "alert.tool_error": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "alert.invalid_task": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "alert.partial": {
+      "value": "off",
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "on_alert": {
+      "value": null,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
     "prompts": {
       "value": null,
       "origin": "default",
@@ -288,6 +402,12 @@ fn scripts_get_the_same_as_json() {
       "origin": "user",
       "file": "[FOLDER]/user/.config/regreen/config.toml",
       "line": 3
+    },
+    "on_question": {
+      "value": null,
+      "origin": "default",
+      "file": null,
+      "line": null
     }
   },
   "workspace_file": {
@@ -332,12 +452,27 @@ max_task_time          off           default
 repairs                safe          default
 final_check            fail          default
 final_check_time       30m           default
+tamper                 fail          default
+preflight              fail          default
+context_tokens         1000          default
 include_optional       false         default
 commit                 auto          default
 strict                 false         default
 keep_state             true          [FOLDER]/xdg/regreen/config.toml:1
+diagnosis.ask          off           default
+history.record         true          default
+history.keep           365d          default
+alert.failures_24h     off           default
+alert.first_pass_rate  off           default
+alert.timeout          off           default
+alert.missing_context  off           default
+alert.tool_error       off           default
+alert.invalid_task     off           default
+alert.partial          off           default
+on_alert               none          default
 prompts                built-in      default
 on_end                 none          default
+on_question            none          default
 
 workspace file: regreen.toml (not found)
 user file:      [FOLDER]/xdg/regreen/config.toml
@@ -411,7 +546,9 @@ fn mistakes_are_shown_where_they_stand() {
    ╰────
   help: known settings: agent, gate, timeout, verify_timeout, idle_timeout, max_wait,
         max_task_iterations, max_global_iterations, max_cost, max_tokens, max_time, max_task_cost,
-        max_task_tokens, max_task_time, include_optional, commit, keep_state, prompts
+        max_task_tokens, max_task_time, preflight, context_tokens, include_optional, commit,
+        keep_state, history.record, alert.failures_24h, alert.first_pass_rate, alert.timeout,
+        alert.missing_context, alert.tool_error, alert.invalid_task, alert.partial, prompts
 
   × invalid value for `verify_timeout`
    ╭─[regreen.toml:2:18]
@@ -523,12 +660,27 @@ max_task_time          off                             default
 repairs                safe                            default
 final_check            fail                            default
 final_check_time       30m                             default
+tamper                 fail                            default
+preflight              fail                            default
+context_tokens         1000                            default
 include_optional       false                           default
 commit                 auto                            default
 strict                 false                           default
 keep_state             false                           default
+diagnosis.ask          off                             default
+history.record         true                            default
+history.keep           365d                            default
+alert.failures_24h     off                             default
+alert.first_pass_rate  off                             default
+alert.timeout          off                             default
+alert.missing_context  off                             default
+alert.tool_error       off                             default
+alert.invalid_task     off                             default
+alert.partial          off                             default
+on_alert               none                            default
 prompts                built-in                        default
 on_end                 ["tell","***anthropic-key***"]  ~/.config/regreen/config.toml:2
+on_question            none                            default
 
 workspace file: regreen.toml (not found)
 user file:      ~/.config/regreen/config.toml
@@ -571,7 +723,7 @@ fn prompts_are_checked() {
 note: texts/executer.md is ignored: no prompt has this name
 
 "#]]);
-    // The workspace itself is a folder inside it.
+    // The workspace itself is inside it.
     let test = test.file("regreen.toml", "prompts = '.'\n");
     let answer = test.regreen(&["config"]).exits(0).complains("");
     assert!(answer.stdout.contains("prompts                .  "));
@@ -594,7 +746,7 @@ fn prompts_of_a_repository_do_not_lead_out_of_it() {
     symlink(outside.path("private.md"), test.path("texts/noop.md")).unwrap();
     let answer = test.regreen(&["config"]).exits(2);
     assert!(answer.stderr.contains("outside the workspace"));
-    // The user's own prompts may lie anywhere.
+    // The user's own prompts may be anywhere.
     std::fs::remove_file(test.path("regreen.toml")).unwrap();
     test.file(USERS, "prompts = '../../../texts'\n")
         .regreen(&["config"])
@@ -615,7 +767,7 @@ note: limits stored with a spec are not shown; name a spec to include them: logi
 note: [FOLDER]/specs/logout/.ralph-state.json is not JSON: EOF while parsing an object at line 1 column 1; ignoring its limits
 
 "#]]);
-    // What is past reading is left to a run.
+    // An unreadable file is left to a run.
     assert_eq!(test.text("specs/logout/.ralph-state.json"), "{");
     test.regreen(&["config", "signup"])
         .exits(2)
@@ -688,7 +840,6 @@ fn the_page_has_every_setting() {
     }
 }
 
-/// What the page shows is what happens.
 #[test]
 fn the_examples_of_the_page_work() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");

@@ -1,4 +1,4 @@
-//! `regreen demo`: what a newcomer sees first.
+//! `regreen demo`: the first thing a newcomer sees.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
@@ -11,17 +11,16 @@ use snapbox::{IntoData as _, str};
 
 const REGREEN: &str = env!("CARGO_BIN_EXE_regreen");
 
-/// A newcomer: a folder for temporary files, and a project that is none of the demo's
-/// business.
+/// A newcomer: a temporary folder, and a project that the demo must not touch.
 struct Newcomer {
     home: tempfile::TempDir,
 }
 
 struct DemoRun {
     output: Output,
-    /// What it printed, wherever and whenever that was.
+    /// The output, without times and hashes.
     plain: String,
-    /// The project that was made.
+    /// The project that the demo created.
     folder: PathBuf,
 }
 
@@ -67,7 +66,7 @@ impl Newcomer {
         seen(&mut self.command())
     }
 
-    /// Every file of their own project.
+    /// Returns every file of their own project.
     fn own_files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
         collect(&self.path("project"), &mut files);
@@ -105,7 +104,7 @@ fn seen(command: &mut Command) -> DemoRun {
     }
 }
 
-/// Whenever it was, whatever the commits are called.
+/// Replaces times and commit hashes.
 fn timeless(text: &str) -> String {
     [
         (r"\b\d{8}-\d{6}(-\d+)?\b", "[RUN]"),
@@ -135,7 +134,7 @@ impl DemoRun {
         fs::read_to_string(self.folder.join(path)).unwrap()
     }
 
-    /// What the run with the agent kept about a task.
+    /// Reads a file that the run with the agent kept about a task.
     fn kept(&self, path: &str) -> String {
         let runs = fs::read_dir(self.folder.join(".regreen/runs")).unwrap();
         let run = runs.map(|run| run.unwrap().path()).min().unwrap();
@@ -198,9 +197,11 @@ $ regreen run hello --agent 'command:sh agent.sh' --recovery-mode
     PASS  [TIME] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'  [HASH]
     PASS  [TIME] 1.2 Greet people by name                       [HASH]
     FAIL  [TIME] 1.3 Greet the whole team                       attempt 1/5
+          missing file
           team/names.txt does not exist
      FIX  1.3.1 added for 1.3
     FAIL  [TIME] 1.3.1 Fix: team/names.txt does not exist       attempt 1/5
+          missing file
           no folder team: a file has that name
      FIX  1.3.1.1 added for 1.3.1
     PASS  [TIME] 1.3.1.1 Fix: no folder team: a file has that name  [HASH]
@@ -287,7 +288,7 @@ $ regreen why 1.2
   +   - **Files**: Same directory as original
   +   - **Done when**: Error "team/names.txt does not exist" no longer occurs
   +   - **Verify**: `sh all.sh | grep -qx 'Hello, Bob!'`
-  +   - **Commit**: `fix(hello): address error from task 1.3`
+  +   - **Commit**: `fix(hello): address missing file from task 1.3`
   +
   + - [x] 1.3.1.1 [FIX 1.3.1] Fix: no folder team: a file has that name
   +   - **Do**: Address the error: no folder team: a file has that name
@@ -297,7 +298,7 @@ $ regreen why 1.2
   +   - **Files**: Same directory as original
   +   - **Done when**: Error "no folder team: a file has that name" no longer occurs
   +   - **Verify**: `sh all.sh | grep -qx 'Hello, Bob!'`
-  +   - **Commit**: `fix(hello): address error from task 1.3.1`
+  +   - **Commit**: `fix(hello): address missing file from task 1.3.1`
 
 And without an agent
 --------------------
@@ -394,7 +395,7 @@ To start a plan of your own, run `regreen init NAME` in your project, then
     assert_eq!(mode & 0o777, 0o700);
 }
 
-/// What the README shows of it.
+/// Returns the demo output in the README.
 fn readme_excerpt() -> String {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
     let text = fs::read_to_string(readme).unwrap();
@@ -435,7 +436,7 @@ Task 1.3.1: FAILED
 
 "#]],
     );
-    // After the fix its task was green without the agent.
+    // After the fix, the task passed without the agent.
     assert!(
         !seen
             .folder
@@ -491,8 +492,8 @@ regreen demo <demo@example.invalid> fix(release): address file not executable fr
 regreen demo <demo@example.invalid> A release to be made
 regreen demo <demo@example.invalid> chore(hello): record progress
 regreen demo <demo@example.invalid> feat: greet the whole team
-regreen demo <demo@example.invalid> fix(hello): address error from task 1.3
-regreen demo <demo@example.invalid> fix(hello): address error from task 1.3.1
+regreen demo <demo@example.invalid> fix(hello): address missing file from task 1.3
+regreen demo <demo@example.invalid> fix(hello): address missing file from task 1.3.1
 regreen demo <demo@example.invalid> feat: greet people by name
 regreen demo <demo@example.invalid> fix(hello): address false success claim from task 1.2
 regreen demo <demo@example.invalid> feat: greet the world
@@ -523,7 +524,7 @@ fn without_git_it_shows_what_there_is_to_show() {
     for program in ["sh", "cat", "cp", "grep", "mkdir", "mv"] {
         symlink(which(program), bin.join(program)).unwrap();
     }
-    // By the name of regreen, too.
+    // By the name `regreen`, too.
     symlink(REGREEN, bin.join("regreen")).unwrap();
     let seen = seen(newcomer.command().env("PATH", &bin)).ends_well();
     let from = seen.plain.find("   START  ").unwrap();
@@ -540,9 +541,11 @@ fn without_git_it_shows_what_there_is_to_show() {
     PASS  [TIME] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'
     PASS  [TIME] 1.2 Greet people by name
     FAIL  [TIME] 1.3 Greet the whole team                       attempt 1/5
+          missing file
           team/names.txt does not exist
      FIX  1.3.1 added for 1.3
     FAIL  [TIME] 1.3.1 Fix: team/names.txt does not exist       attempt 1/5
+          missing file
           no folder team: a file has that name
      FIX  1.3.1.1 added for 1.3.1
     PASS  [TIME] 1.3.1.1 Fix: no folder team: a file has that name
@@ -629,7 +632,7 @@ $ regreen why 1.2
   +   - **Files**: Same directory as original
   +   - **Done when**: Error "team/names.txt does not exist" no longer occurs
   +   - **Verify**: `sh all.sh | grep -qx 'Hello, Bob!'`
-  +   - **Commit**: `fix(hello): address error from task 1.3`
+  +   - **Commit**: `fix(hello): address missing file from task 1.3`
   +
   + - [x] 1.3.1.1 [FIX 1.3.1] Fix: no folder team: a file has that name
   +   - **Do**: Address the error: no folder team: a file has that name
@@ -639,7 +642,7 @@ $ regreen why 1.2
   +   - **Files**: Same directory as original
   +   - **Done when**: Error "no folder team: a file has that name" no longer occurs
   +   - **Verify**: `sh all.sh | grep -qx 'Hello, Bob!'`
-  +   - **Commit**: `fix(hello): address error from task 1.3.1`
+  +   - **Commit**: `fix(hello): address missing file from task 1.3.1`
 
 And without an agent
 --------------------
@@ -761,7 +764,7 @@ fn git_may_be_set_up_as_it_likes() {
     assert!(newcomer.own_files() == before);
 }
 
-/// The commands that it names, as a reader would paste them.
+/// Returns the commands that it names, as a reader would paste them.
 fn pasted(seen: &DemoRun) -> Vec<String> {
     let text = String::from_utf8(seen.output.stdout.clone()).unwrap();
     let (_, page) = text.split_once("Look closer\n").unwrap();

@@ -1,4 +1,4 @@
-//! Bad input: what is wrong, where, and the way out.
+//! Bad input: the problem, its place, and how to fix it.
 
 use regreen_test_support::Workspace;
 use snapbox::str;

@@ -1,4 +1,4 @@
-//! `regreen explain`: for any log.
+//! `regreen explain`, for any log.
 
 use regreen_test_support::Workspace;
 use snapbox::str;
@@ -26,6 +26,7 @@ fn a_log_is_explained_with_the_line_that_matters() {
           Verify installation: python3 -c 'import requests'
    Retry  after a repair of the environment
   Repair  pip_install requests
+ Command  make test
    Where  line 5 of the log
             Traceback (most recent call last):
               File "app.py", line 3, in <module>

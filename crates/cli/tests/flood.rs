@@ -1,7 +1,7 @@
-//! However much a program prints, regreen stays small.
+//! regreen stays small, however much a program prints.
 //!
-//! A little by default. `REGREEN_FLOOD_MB` asks for more, `REGREEN_FLOOD_PROGRAM` for another
-//! build; `cargo xtask sweep output` sets them.
+//! The default flood is small. `REGREEN_FLOOD_MB` sets a larger one, and `REGREEN_FLOOD_PROGRAM`
+//! another build; `cargo xtask sweep output` sets both.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::print_stdout,
@@ -17,15 +17,15 @@ use std::time::Instant;
 use nix::sys::resource::{UsageWho, getrusage};
 
 const DEFAULT_MB: u64 = 24;
-/// Bytes of a flood that any program could keep.
+/// The size of a flood that any program could keep in memory.
 const A_FEW_LINES: u64 = 64 * 1024;
-/// What is promised, of regreen and of everything that it waits for.
+/// The promised limit, for regreen and everything it waits for.
 const MOST_MEMORY_MB: i64 = 64;
-/// How much more a flood may take than a few lines do; keeping the default flood takes more.
-/// The pages of the program itself, a large part in a build for tests, count in both.
+/// How much more memory a flood may take than a few lines do; keeping the default flood takes more.
+/// The pages of the program itself, a large share in a test build, count in both.
 const MOST_GROWTH_MB: i64 = 16;
 
-/// What prints so many bytes.
+/// What prints the bytes.
 #[derive(Clone, Copy, Debug)]
 enum Flood {
     Lines,
@@ -85,7 +85,7 @@ fn megabytes() -> u64 {
     asked.map_or(DEFAULT_MB, |asked| asked.parse().unwrap())
 }
 
-/// Runs one task to its end; how many bytes this log of it has.
+/// Runs one task to its end. Returns the size of the log.
 fn run(agent: &str, verify: &str, log: &str) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let at = |path: &str| folder.path().join(path);
@@ -118,7 +118,7 @@ fn run(agent: &str, verify: &str, log: &str) -> u64 {
     fs::metadata(run.join("1.1").join(log)).unwrap().len()
 }
 
-/// The most memory that any process so far had which was waited for, by whomever.
+/// Returns the peak memory of any process so far that some process has waited for.
 fn most_memory_mb() -> i64 {
     getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss() / 1024
 }

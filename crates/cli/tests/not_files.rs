@@ -1,5 +1,5 @@
-//! Things that look like files: pipes, devices, folders, sockets and files that never end, at every
-//! path that regreen reads. An attack per line.
+//! Things that look like files: pipes, devices, folders, sockets and endless files, at every path
+//! that regreen reads. One attack per line.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use regreen_test_support::{Output, Workspace};
 
 const TASKS: &str = "- [ ] 1.1 Add a file\n  - **Verify**: `true`\n";
 const AGENT: &str = "command:sh agent.sh";
-/// regreen must have ended by then, however slow the machine is.
+/// regreen must have exited by then, however slow the machine is.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// In kilobytes of address space, most of which is never used.
 const MEMORY: &str = "2000000";
@@ -51,7 +51,7 @@ fn workspace() -> Workspace {
     Workspace::with_tasks(TASKS).file("agent.sh", "echo x > x.txt\necho TASK_COMPLETE\n")
 }
 
-/// Runs a command with bounded memory; fails if it does not end by itself.
+/// Runs a command with bounded memory; fails if it does not exit on its own.
 fn ends(test: &Workspace, arguments: &[&str], what: &str) -> Output {
     let regreen = test.command(arguments);
     let mut limited = std::process::Command::new("sh");
@@ -92,6 +92,27 @@ fn attack(path: &str, sorts: &[Sort], arguments: &[&str], code: i32, mentions: &
         assert_eq!(output.code, Some(code), "{what}: {said}");
         assert!(said.contains(mentions), "{what}: {said}");
     }
+}
+
+#[test]
+fn a_substituted_process_is_a_pipe_and_nothing_has_to_be_moved() {
+    let test = workspace();
+    let regreen = test.command(&[]);
+    let run = |command: &str| {
+        let mut shell = std::process::Command::new("bash");
+        shell
+            .args(["-c", command, "bash"])
+            .arg(regreen.get_program());
+        let output = shell.current_dir(test.path(".")).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = run("\"$1\" tasks list <(printf -- '- [ ] 1.1 It\n')");
+    assert!(said.contains("is a named pipe, not a file"), "{said}");
+    assert!(said.contains("help: name a regular file"), "{said}");
+    let said = run("\"$1\" replay /dev/null");
+    assert!(said.contains("/dev/null is a device"), "{said}");
+    assert!(said.contains("help: name a regular file"), "{said}");
 }
 
 const RUN: &[&str] = &["run", "demo", "--agent", AGENT];

@@ -1,5 +1,5 @@
-//! The console examples of the guides are real: `UPDATE_DOCS=1 cargo test -p regreen --test pages`
-//! writes what the commands print into the pages.
+//! The console examples in the guides are real: `UPDATE_DOCS=1 cargo test -p regreen --test pages`
+//! writes the output of the commands into the pages.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use regex::Regex;
+use regreen_test_support::Workspace;
 
 const REGREEN: &str = env!("CARGO_BIN_EXE_regreen");
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-/// The folder in which the pages create theirs.
+/// The folder where the pages create their own.
 const SCRATCH: &str = "/tmp/";
-/// Stands between the outputs of two commands.
+/// Separates the outputs of two commands.
 const BETWEEN: char = '\u{1}';
 
-/// Begins and ends a block of examples.
+/// The beginning and end of a block of examples.
 const FENCES: (&str, &str) = ("```console\n", "```");
 
 fn path(name: &str) -> PathBuf {
@@ -27,7 +28,8 @@ fn page(name: &str) -> String {
     fs::read_to_string(path(name)).unwrap()
 }
 
-/// The commands of the page, each with its output. Lines that start with `>` continue a command.
+/// Returns the commands on the page, each with its output. Lines that start with `>` continue a
+/// command.
 fn examples(page: &str) -> Vec<(String, String)> {
     let mut examples: Vec<(String, String)> = Vec::new();
     for block in page.split(FENCES.0).skip(1) {
@@ -47,7 +49,7 @@ fn examples(page: &str) -> Vec<(String, String)> {
     examples
 }
 
-/// The page with these examples in its blocks.
+/// Returns the page with these examples in its blocks.
 fn with_examples(page: &str, examples: &[(String, String)]) -> String {
     let mut examples = examples.iter();
     let mut blocks = page.split(FENCES.0);
@@ -64,7 +66,7 @@ fn with_examples(page: &str, examples: &[(String, String)]) -> String {
     result
 }
 
-/// What the commands print, one after the other in one shell.
+/// Returns the output of the commands, run one after the other in one shell.
 fn outputs(commands: &[&str], home: &Path) -> Vec<String> {
     let lines = commands
         .iter()
@@ -88,7 +90,7 @@ fn outputs(commands: &[&str], home: &Path) -> Vec<String> {
     text.split_terminator(BETWEEN).map(str::to_owned).collect()
 }
 
-/// Whenever it was, whatever the commits are called.
+/// Replaces times and commit hashes.
 fn plain(text: &str) -> String {
     [
         (r"\b\d{8}-\d{6}(-\d+)?\b", "[RUN]"),
@@ -190,4 +192,44 @@ fn every_exit_code_is_on_the_page() {
         assert!(page.contains(&row), "{row}");
     }
     assert!(codes.lines().count() >= 8);
+}
+
+/// The settings `on_end` that a page shows, each as a line of a configuration file.
+fn on_end_examples(page: &str) -> Vec<&str> {
+    let lines = page.lines();
+    lines
+        .filter(|line| line.starts_with("on_end = ["))
+        .collect()
+}
+
+#[test]
+fn every_on_end_of_the_configuration_page_is_run() {
+    let page = page("configuration.md");
+    let examples = on_end_examples(&page);
+    assert_eq!(examples.len(), 3, "{examples:?}");
+    for example in examples {
+        let workspace = Workspace::with_tasks("- [ ] 1.1 It\n  - **Verify**: `true`\n")
+            .agent("*) echo TASK_COMPLETE ;;")
+            .file("user/.config/regreen/config.toml", example)
+            .program("notify-send", "");
+        let output = workspace.run_as_text(&[]).exits(0);
+        assert!(
+            !output.stderr.contains("on_end"),
+            "{example}: {}",
+            output.stderr
+        );
+        if example.contains("jsonl") {
+            let lines = workspace.text("user/regreen-runs.jsonl");
+            let summary: serde_json::Value = serde_json::from_str(&lines).unwrap();
+            assert_eq!(summary["outcome"], "all_green");
+            assert_eq!(summary["originals"]["done"], 1);
+        } else {
+            let said = if example.contains("jq") {
+                "regreen demo: all_green\n"
+            } else {
+                "regreen\n"
+            };
+            assert_eq!(workspace.note("calls"), said, "{example}");
+        }
+    }
 }

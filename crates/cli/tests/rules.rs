@@ -1,4 +1,4 @@
-//! `regreen rules`, and rules of the workspace's own in `explain` and in a run.
+//! `regreen rules`, and the workspace's own rules in `explain` and in a run.
 
 use regreen_test_support::Workspace;
 use snapbox::str;

@@ -1,4 +1,4 @@
-//! What docs/security.md says of the whole program.
+//! The statements in docs/security.md about the whole program.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
@@ -12,7 +12,7 @@ use snapbox::str;
 const TASKS: &str = "specs/demo/tasks.md";
 const AGENT: &str = "command:sh agent.sh";
 
-/// Made of parts, so that scanners do not report this file.
+/// Built from parts, so that scanners do not report this file.
 fn api_key() -> String {
     format!(
         "sk-ant-{}-{}",
@@ -52,7 +52,7 @@ fn run(test: &Workspace) -> Output {
     test.regreen(&["run", "demo", "--agent", AGENT])
 }
 
-/// All files below a folder.
+/// Returns all files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -65,7 +65,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A program that only notes that it was started.
+/// Installs a program that only notes that it was started.
 fn trap(test: &Workspace, name: &str) -> PathBuf {
     let path = test.path(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -79,7 +79,7 @@ fn trap(test: &Workspace, name: &str) -> PathBuf {
     path
 }
 
-/// What was started meanwhile.
+/// Returns the programs that were started.
 fn started(test: &Workspace) -> String {
     let notes = test.path("started");
     let text = fs::read_to_string(&notes).unwrap_or_default();
@@ -117,7 +117,7 @@ fn looking_starts_no_program() {
     for program in PROGRAMS {
         trap(&test, &format!("bin/{program}"));
     }
-    let looks: [&[&str]; 20] = [
+    let looks: [&[&str]; 22] = [
         &["lint", "demo"],
         &["tasks", "list", TASKS],
         &["tasks", "tick", TASKS, "1.1"],
@@ -127,6 +127,8 @@ fn looking_starts_no_program() {
         &["status", "demo"],
         &["status", "demo", "--json"],
         &["failures"],
+        &["stats"],
+        &["history", "export"],
         &["log", "1.1", "--spec", "demo"],
         &["log", "1.1", "--verify", "--spec", "demo"],
         &["run", "demo", "--dry-run"],
@@ -143,7 +145,7 @@ fn looking_starts_no_program() {
         test.regreen_with(&[("PATH", "bin")], look).exits(0);
         assert_eq!(started(&test), "", "{look:?}");
     }
-    // The traps do note it.
+    // The traps work.
     test.regreen_with(&[("PATH", "bin")], &["why", "1.1", "--spec", "demo"]);
     assert_eq!(started(&test), "git\n");
     assert!(!test.path("ran").exists());
@@ -159,7 +161,8 @@ fn a_dry_run_hides_nothing_that_would_be_run() {
     let test = Workspace::new().file(TASKS, tasks);
     let expected = format!(
         "spec demo, agent shell: 1 of 1 tasks would be run\n\n1.1 Look\n\
-         \x20   steps:  echo '[x]' ?[8m`id`\n            touch ran\n    verify: {long}\n"
+         \x20   steps:  echo '[x]' ?[8m`id`\n            touch ran\n    verify: {long}\n\n\
+         limits: 5 attempts per task, 30m 00s per attempt, 10m 00s per Verify\n"
     );
     test.regreen(&["run", "--agent", "shell", "--dry-run"])
         .exits(0)
@@ -278,7 +281,7 @@ fn secrets_of_agents_and_env_files_are_neither_stored_nor_shown() {
         assert!(!text.contains(&key), "{text}");
         assert!(!text.contains(password), "{text}");
     }
-    // The user's own files are as they are.
+    // The user's own files are unchanged.
     assert_eq!(test.text("made"), format!("{key}\n"));
     assert_eq!(test.text(".env"), format!("DB_PASSWORD={password}\n"));
 }

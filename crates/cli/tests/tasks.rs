@@ -1,4 +1,4 @@
-//! `regreen tasks`: what scripts rely on.
+//! `regreen tasks`: the output that scripts rely on.
 
 use regreen_test_support::Workspace;
 use snapbox::str;

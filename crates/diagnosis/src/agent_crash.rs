@@ -1,4 +1,4 @@
-//! Crashes of the agent's own program: its stack trace and its exit code say nothing about the
+//! Crashes of the agent's own program, whose stack trace and exit code say nothing about the
 //! project.
 
 use std::sync::LazyLock;
@@ -9,18 +9,19 @@ use regreen_model::{
     Transcript,
 };
 
+use crate::agent_startup::startup_error;
 use crate::attempt_failure::unexplained_failure;
 use crate::cause_origin::AGENT_CRASH;
 use crate::rank::{fingerprint, signal_name};
 
 /// How many of the last lines are searched.
 const SEARCHED: usize = 200;
-/// An error of several lines has no more than this after its first one.
+/// The maximum number of lines in an error after its first one.
 const MAX_MESSAGE: usize = 4;
-/// Signals by which a program ends because of a defect in it.
+/// Signals that end a program because of its own defect.
 const DEFECTS: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
-/// Diagnoses an agent that ended by a defect of its own, without having said how the task ended.
+/// Diagnoses an agent that crashed without having reported how the task ended.
 pub(crate) fn crash(report: &AttemptReport, transcript: &Transcript) -> Option<Failure> {
     let Ending {
         exit_code,
@@ -41,8 +42,9 @@ pub(crate) fn crash(report: &AttemptReport, transcript: &Transcript) -> Option<F
         return Some(failure(FailureKind::CrashedBySignal, what));
     }
     let printed = transcript.output.as_ref()?;
-    let error = uncaught_error(printed.end())?;
-    Some(failure(FailureKind::RuntimeException, error.to_owned()))
+    let uncaught = uncaught_error(printed.end()).map(ToOwned::to_owned);
+    let error = uncaught.or_else(|| startup_error(transcript, report.ending))?;
+    Some(failure(FailureKind::RuntimeException, error))
 }
 
 fn failure(kind: FailureKind, error: String) -> Failure {
@@ -62,9 +64,9 @@ fn failure(kind: FailureKind, error: String) -> Failure {
     }
 }
 
-/// How a language prints an error that nothing caught.
+/// How a language prints an uncaught error.
 struct StackTrace {
-    /// Matches a line of the trace that follows the error, or precedes it.
+    /// Matches a line of the trace, which follows or precedes the error.
     frame: &'static LazyLock<Option<Regex>>,
     /// Matches the line that names the error.
     error: &'static LazyLock<Option<Regex>>,
@@ -119,8 +121,8 @@ const STACK_TRACES: [StackTrace; 5] = [
     },
 ];
 
-/// Returns the line that names the error, if a text ends with the stack trace of an error that
-/// nothing caught. An agent that quotes a tool's stack trace says something after it.
+/// Returns the line that names the error, if a text ends with the stack trace of an uncaught error.
+/// An agent that quotes a tool's stack trace says something after it.
 fn uncaught_error(text: &str) -> Option<&str> {
     let mut lines: Vec<&str> = text.lines().rev().take(SEARCHED).collect();
     lines.reverse();
@@ -151,14 +153,14 @@ impl StackTrace {
         Some(self.message(lines, at))
     }
 
-    /// Newer versions of Rust print the message below the place.
+    /// Returns the error message, which newer versions of Rust print below the location.
     fn message<'t>(&self, lines: &[&'t str], at: usize) -> &'t str {
         let below = lines.get(at + 1).filter(|_| lines[at].ends_with(':'));
         below.copied().unwrap_or(lines[at])
     }
 }
 
-/// What runtimes print after a stack trace.
+/// Whether a runtime prints this line after a stack trace.
 fn is_end_of_trace(line: &str) -> bool {
     const ENDS: [&str; 7] = [
         "Node.js v",

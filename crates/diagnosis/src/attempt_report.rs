@@ -1,4 +1,4 @@
-//! The report of an attempt, from what was observed.
+//! Creates the report of an attempt from what was observed.
 
 use std::time::Duration;
 
@@ -22,47 +22,47 @@ const NOT_A_GOOD_END: &str = "The agent signalled completion, but reports that i
 /// The observations about an attempt that has ended.
 #[derive(Clone, Debug, Default)]
 pub struct ObservedAttempt {
-    /// What the agent printed.
+    /// The agent's decoded output.
     pub transcript: Transcript,
     /// How its process ended.
     pub ending: Ending,
     /// How the attempt ended.
     pub end: AttemptEnd,
-    /// The idle limit ended it, not the limit for the whole attempt.
-    pub was_idle: bool,
-    /// The agent's protocol reports whether its run succeeded.
+    /// The idle limit, if that ended it rather than the limit for the whole attempt.
+    pub idle_limit_ms: Option<u64>,
+    /// Whether the agent's protocol reports how its run ended.
     pub reports_end: bool,
-    /// Whether the agent used a tool; `None` if that is unknown.
+    /// Whether the agent used a tool; `None` if unknown.
     pub used_tools: Option<bool>,
-    /// Something showed that the agent made progress.
+    /// Whether anything showed that the agent made progress.
     pub progressed: bool,
-    /// When the agent's service is available again, if it names a time.
+    /// When the agent's service will be available again, if it names a time.
     pub trouble_ends: Option<Timestamp>,
-    /// The service named a time of day without a place: it was taken as local time.
+    /// Whether the service named a time of day without a time zone, which was taken as local time.
     pub trouble_end_is_assumed: bool,
-    /// The processes that it left running, which were ended.
+    /// Processes that it left running, which were ended.
     pub left_running: Vec<String>,
 }
 
 /// How an attempt ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AttemptEnd {
-    /// The agent exited, or was ended by a limit, or when it was done.
+    /// The agent exited, or was ended by a limit or because it was done.
     #[default]
     Exited,
     /// The agent was never started.
     NotStarted {
-        /// Why.
+        /// The reason, for people.
         why: String,
     },
-    /// Someone asked to stop.
+    /// The user asked to stop.
     Cancelled,
     /// No exit status was seen.
     Unknown,
 }
 
 impl ObservedAttempt {
-    /// Reports an attempt at a task, except for what it did to files and to the plan.
+    /// Reports an attempt at a task, except for its changes to files and to the plan.
     #[must_use]
     pub fn task_report(&self, task: &TaskId, is_verify: bool) -> AttemptReport {
         let message = self.transcript.final_message.as_str();
@@ -129,8 +129,8 @@ impl ObservedAttempt {
         is_there.then(shown)
     }
 
-    /// Reports an attempt at a delegated prompt, except for what it did to files. There is
-    /// no completion signal: how the agent ends decides.
+    /// Reports an attempt at a delegated prompt, except for its changes to files. There is no
+    /// completion signal: the way in which the agent ends decides.
     #[must_use]
     pub fn delegation_report(&self) -> AttemptReport {
         let class = self.class();
@@ -162,7 +162,7 @@ impl ObservedAttempt {
         match &self.end {
             AttemptEnd::Cancelled | AttemptEnd::Unknown => AttemptClass::Interrupted,
             AttemptEnd::NotStarted { why } => AttemptClass::Fatal { why: why.clone() },
-            // No trouble of its service: it was ended because no one is there to answer.
+            // This isn't trouble with its service: it was ended because nobody is there to answer.
             AttemptEnd::Exited if self.transcript.question.is_some() => AttemptClass::Ordinary,
             AttemptEnd::Exited => self.trouble_class(),
         }
@@ -189,7 +189,7 @@ impl ObservedAttempt {
         }
     }
 
-    /// Returns an empty text if it is known who interrupted the attempt.
+    /// Returns the error for an interruption; empty if the reason for it is known.
     fn interruption_error(&self) -> &'static str {
         match self.end {
             AttemptEnd::Cancelled => "",
@@ -199,11 +199,12 @@ impl ObservedAttempt {
 
     fn limit_error(&self) -> Option<String> {
         let limit = Duration::from_millis(self.ending.limit_ms?);
-        Some(if self.was_idle {
-            "The agent was idle: no output, no CPU use and no changed file within the idle limit"
-                .to_owned()
-        } else {
-            format!("The agent did not finish within {limit:?}")
+        let idle_limit = self.idle_limit_ms.map(Duration::from_millis);
+        Some(match idle_limit {
+            Some(idle) => format!(
+                "The agent was idle for {idle:?} (--idle-timeout): no output, no CPU use and no changed file"
+            ),
+            None => format!("The agent did not finish within {limit:?}"),
         })
     }
 
@@ -275,17 +276,21 @@ mod tests {
         let error = |attempt| report(&attempt).failure.error;
         assert_eq!(error(exited(0, "TASK_COMPLETE", true)), "");
         assert_eq!(error(exited(0, "hm", true)), "Task did not complete: hm");
-        let limited = |was_idle| ObservedAttempt {
+        let limited = |idle_limit_ms| ObservedAttempt {
             ending: Ending {
                 timed_out: true,
                 limit_ms: Some(2000),
                 ..Ending::default()
             },
-            was_idle,
+            idle_limit_ms,
             ..exited(0, "TASK_COMPLETE", true)
         };
-        assert_eq!(error(limited(false)), "The agent did not finish within 2s");
-        assert!(error(limited(true)).contains("idle limit"));
+        assert_eq!(error(limited(None)), "The agent did not finish within 2s");
+        let idle = error(limited(Some(1500)));
+        assert!(
+            idle.starts_with("The agent was idle for 1.5s (--idle-timeout)"),
+            "{idle}"
+        );
         // The user who asked to stop knows why it was interrupted.
         let cancelled = ObservedAttempt {
             end: AttemptEnd::Cancelled,

@@ -1,4 +1,4 @@
-//! What green runs print: such lines explain no failure.
+//! Lines that passing runs print, which therefore don't explain a failure.
 
 use std::borrow::Cow;
 
@@ -9,25 +9,25 @@ use crate::rank::diagnosis::{essence, fnv1a};
 use crate::scan::readable;
 use crate::text::Stripper;
 
-/// How many different lines are remembered: 32 MB of hashes.
+/// How many distinct lines are remembered: 32 MB of hashes.
 const MAX_LINES: usize = 4_000_000;
 /// How much of a line is compared.
 const MAX_LINE: usize = 400;
 
-/// The lines of logs of green runs. Numbers, times, hashes and absolute paths in
-/// them don't matter.
+/// The lines in logs of passing runs. Numbers, times, hashes and absolute paths in them don't
+/// matter.
 #[derive(Debug, Default)]
 pub struct Baseline {
     stripper: Stripper,
-    /// The line that has no end yet.
+    /// The last line, if it is incomplete.
     open: Vec<u8>,
-    /// Hashes of lines; sorted and without repetitions up to `sorted`.
+    /// Hashes of lines, sorted and without duplicates up to `sorted`.
     lines: Vec<u64>,
     sorted: usize,
 }
 
 impl Baseline {
-    /// Takes the next bytes of a green log.
+    /// Takes the next bytes of a passing run's log.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut text = std::mem::take(&mut self.open);
         self.stripper.strip(bytes, &mut text);
@@ -53,7 +53,7 @@ impl Baseline {
                 self.lines.push(hash);
             }
         }
-        // Sorting now and then keeps repeated lines from filling the memory.
+        // Sorting from time to time keeps duplicate lines from filling the memory.
         if self.lines.len() > 2 * self.sorted.max(64 * 1024) {
             self.sort();
         }
@@ -66,21 +66,21 @@ impl Baseline {
         self.sorted = self.lines.len();
     }
 
-    /// Returns whether a green run printed this line as well.
+    /// Returns whether a passing run printed this line as well.
     #[must_use]
     pub fn knows(&self, line: &str) -> bool {
         hash_of(line).is_some_and(|hash| self.lines[..self.sorted].binary_search(&hash).is_ok())
     }
 }
 
-/// Returns a hash of what a line says; `None` if it says nothing.
+/// Returns a hash of the content of a line; `None` if it has none.
 fn hash_of(line: &str) -> Option<u64> {
     let said = message_of(&line[..line.floor_char_boundary(MAX_LINE)]);
     (!said.is_empty()).then(|| fnv1a(essence(&without_paths(said)).as_bytes()))
 }
 
-/// Replaces absolute paths, which differ from machine to machine. Of a relative one the name stays:
-/// it matters which of the project's files a line is about.
+/// Replaces absolute paths, which differ between machines. The name in a relative path stays,
+/// because it matters which of the project's files a line is about.
 fn without_paths(text: &str) -> Cow<'_, str> {
     if !text.contains('/') {
         return Cow::Borrowed(text);

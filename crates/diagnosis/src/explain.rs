@@ -1,14 +1,18 @@
 use regreen_model::{Ending, Evidence, Excerpt, Failure, Finding, Output, Source};
 use serde_json::{Map, Value, json};
 
-use crate::excerpt::belonging;
+use crate::excerpt::{belonging, first_command};
+use crate::line_prefix::without_prefix;
 use crate::own_rules::OwnRules;
 use crate::place::SourcePlace;
 use crate::rank;
 use crate::report::Report;
 use crate::report::child_failure::ChildFailure;
+use crate::rules::RuleBook;
+use crate::rules::rule::Role;
+use crate::steps::{RUNNING_TASK, STEP_TITLE};
 
-/// Fields of a failure that are not in a log.
+/// Fields of a failure that a log can't provide.
 const OF_RUNS: [&str; 2] = ["tool_usage", "last_successful_tool"];
 
 /// The answer of `explain`: a failure, or that there is none.
@@ -18,14 +22,16 @@ pub struct Explanation {
     pub failure: Option<Failure>,
     /// The finding whose line is quoted, with its neighbours.
     quoted: Option<Finding>,
-    /// The step that failed, or the command that printed the cause.
+    /// The failed step, or the command that printed the cause.
     step: Option<String>,
-    /// The rule of the user's own that named the cause.
+    /// The command or task inside the step that printed the cause.
+    command: Option<String>,
+    /// The user's own rule that named the cause.
     named_by: Option<String>,
     duration_ms: u64,
 }
 
-/// Creates evidence from a log and from what is known about the end of its program.
+/// Creates evidence from a log and what is known about the end of its program.
 #[must_use]
 pub fn evidence_of(
     output: Output,
@@ -43,7 +49,7 @@ pub fn evidence_of(
 }
 
 impl Explanation {
-    /// More other failures of the same sort are not counted.
+    /// The maximum number of other failures of the same kind to count.
     pub const MAX_OTHERS: u64 = 30;
 
     /// Explains the evidence.
@@ -52,7 +58,7 @@ impl Explanation {
         Self::with_own_rules(evidence, &OwnRules::default())
     }
 
-    /// Explains the evidence, and names the cause as the user's own rules do.
+    /// Explains the evidence, letting the user's own rules name the cause.
     #[must_use]
     pub fn with_own_rules(evidence: &Evidence, own: &OwnRules) -> Self {
         let mut failure = rank(evidence);
@@ -79,7 +85,11 @@ impl Explanation {
             .failed_step
             .clone()
             .or_else(|| quoted.as_ref()?.command.clone());
+        let command = quoted
+            .as_ref()
+            .and_then(|finding| command_of(finding, step.as_deref(), output));
         Self {
+            command,
             step,
             named_by,
             quoted,
@@ -88,8 +98,8 @@ impl Explanation {
         }
     }
 
-    /// Returns one object with every field, whether it failed or not. It leaves out the use of
-    /// tools, which only a run knows.
+    /// Returns one object with all fields, whether it failed or not. It omits the use of tools,
+    /// which only a run knows.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let Some(failure) = &self.failure else {
@@ -101,6 +111,7 @@ impl Explanation {
             let more = json!({
                 "place": self.place(),
                 "step": self.step,
+                "command": self.command,
                 "others": self.others(),
                 "excerpt": self.excerpt(),
                 "named_by": self.named_by,
@@ -110,7 +121,7 @@ impl Explanation {
         fields
     }
 
-    /// Returns the place in the source that the failure is about, where the output names one.
+    /// Returns the location in the source that the failure is about, if the output names one.
     #[must_use]
     pub fn place(&self) -> Option<SourcePlace> {
         let quoted = self
@@ -128,13 +139,19 @@ impl Explanation {
         })
     }
 
-    /// Returns the step that failed, or the command that printed the cause.
+    /// Returns the failed step, or the command that printed the cause.
     #[must_use]
     pub fn step(&self) -> Option<&str> {
         self.step.as_deref()
     }
 
-    /// Returns how many other failures of the same sort there are; more than 30 are not counted.
+    /// Returns the innermost command or task that printed the cause, if it isn't the step itself.
+    #[must_use]
+    pub fn command(&self) -> Option<&str> {
+        self.command.as_deref()
+    }
+
+    /// Returns how many other failures of the same kind there are; counting stops at 30.
     #[must_use]
     pub fn others(&self) -> u64 {
         let count = self.quoted.as_ref().map_or(0, |finding| finding.count);
@@ -149,13 +166,13 @@ impl Explanation {
         is_kept.then(|| belonging(&quoted.excerpt, quoted.line))
     }
 
-    /// Returns the rule of the user's own that named the cause.
+    /// Returns the user's own rule that named the cause.
     #[must_use]
     pub fn named_by(&self) -> Option<&str> {
         self.named_by.as_deref()
     }
 
-    /// Returns the failure as a report, with its metadata.
+    /// Returns the failure as a report with metadata.
     #[must_use]
     pub fn report_text(&self) -> String {
         match &self.failure {
@@ -169,6 +186,25 @@ impl Explanation {
     pub fn quoted(&self) -> Option<&Finding> {
         self.quoted.as_ref()
     }
+}
+
+/// Returns the command inside the step that was running when a line was printed, or the task that a
+/// report below the line names.
+fn command_of(quoted: &Finding, step: Option<&str>, output: &Output) -> Option<String> {
+    let names_task = |finding: &&Finding| {
+        let rule = RuleBook::ours().rule(&finding.rule);
+        rule.is_some_and(|rule| rule.role == Role::Ran) && finding.line > quoted.line
+    };
+    let task = || {
+        let finding = output.findings.iter().find(names_task)?;
+        finding.captures.get(STEP_TITLE).cloned()
+    };
+    let running = quoted
+        .captures
+        .get(RUNNING_TASK)
+        .or(quoted.command.as_ref());
+    let is_inside = |command: &&String| step != Some(command.as_str());
+    running.filter(is_inside).cloned().or_else(task)
 }
 
 /// How many lines around a line at the end of an output are shown.
@@ -187,7 +223,10 @@ fn end_around(output: &Output, line: u64) -> Option<Finding> {
             .copied()
     };
     let shown = (from..=to).filter_map(text).map(str::to_owned);
+    let command_at = output.last_command_at.filter(|at| *at <= line);
+    let command = command_at.and_then(text).map(without_prefix);
     Some(Finding {
+        command: command.and_then(|line| first_command(line.as_bytes())),
         line,
         text: text(line)?.to_owned(),
         count: 1,
@@ -218,6 +257,7 @@ fn no_failure() -> Map<String, Value> {
         "fingerprint": null,
         "place": null,
         "step": null,
+        "command": null,
         "others": 0,
         "excerpt": null,
         "named_by": null,
@@ -316,6 +356,7 @@ mod tests {
                 "fingerprint",
                 "place",
                 "step",
+                "command",
                 "others",
                 "excerpt",
                 "named_by"

@@ -1,4 +1,4 @@
-//! The words with which programs that no rule knows say that something is wrong.
+//! Words for failure in the output of programs that no rule knows.
 
 use crate::rules::lazy_regex::LazyRegex;
 

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::rules::RuleBook;
 use crate::rules::rule::Role;
 
-/// How the names of the rules of a system begin, and what it is called.
-const SYSTEMS: [(&str, &str); 7] = [
+/// The prefix of each system's rule names, and the system's name.
+const SYSTEMS: [(&str, &str); 20] = [
     ("travis", "Travis CI"),
     ("github", "GitHub Actions"),
     ("gitlab", "GitLab CI"),
@@ -14,21 +14,37 @@ const SYSTEMS: [(&str, &str); 7] = [
     ("jenkins", "Jenkins pipelines"),
     ("azure", "Azure Pipelines"),
     ("buildkite", "Buildkite"),
+    ("docker", "docker build"),
+    ("tox", "tox"),
+    ("gradle", "Gradle"),
+    ("maven", "Maven"),
+    ("sbt", "sbt"),
+    ("make", "make"),
+    ("npm", "npm"),
+    ("nox", "nox"),
+    ("nx", "Nx"),
+    ("task", "Task"),
+    ("pre-commit", "pre-commit"),
+    ("ansible", "Ansible"),
+    ("cargo", "cargo test"),
 ];
 
-/// What marks say, in the order of the columns.
-const MARKS: [(Role, &str); 5] = [
+/// The meanings of marks, in column order.
+const MARKS: [(Role, &str); 7] = [
     (Role::StepBegins, "a step begins"),
     (Role::SetupBegins, "the system's own work begins"),
     (Role::StepEnds, "a step ends"),
     (Role::StepPassed, "it passed"),
     (Role::StepFailed, "it failed"),
+    (Role::Runs, "the task that begins"),
+    (Role::Ran, "the task that failed"),
 ];
 
 /// Returns the section of the page that lists the systems and their marks.
 pub(crate) fn framings() -> String {
     let mut page =
-        "\n## Framings\n\nThe logs of these systems are divided into steps, by lines that say:\n\n\
+        "\n## Framings\n\nThe logs of these systems are divided into steps, by lines that say how far they are. Tools that run \
+        others name the task inside a step:\n\n\
         | system | marks |\n|---|---|\n"
             .to_owned();
     for (prefix, system) in SYSTEMS {
@@ -40,7 +56,10 @@ pub(crate) fn framings() -> String {
         let _ = writeln!(page, "| {system} | {} |", marks.join(", "));
     }
     page.push_str(
-        "\nScripts that echo their commands (`set -x`, `$ command`) are read command by command.\n",
+        "\nScripts that echo their commands (`set -x`, `$ command`) are read command by command, and so are npm and \
+        pnpm scripts.\n\n\
+        Timestamps of GitHub Actions, Azure Pipelines, GitLab CI and Jenkins are not part of a line, nor are the \
+        names that `gh`, docker build, docker compose, pnpm and turbo put before it.\n",
     );
     page
 }

@@ -1,4 +1,4 @@
-//! The last words of an agent: evidence for the next attempt.
+//! An agent's last words, as evidence for the next attempt.
 
 use std::sync::LazyLock;
 
@@ -11,13 +11,13 @@ use crate::signal::is_signal_line;
 
 /// How much of the end of a message is kept.
 const KEPT_BYTES: usize = 2 * 1024;
-/// No question worth quoting is longer.
+/// Longer questions aren't worth quoting.
 const MAX_QUESTION: usize = 300;
 
 /// Returns the end of what the agent said about the task, without its signals and its failure
 /// block, which are read elsewhere.
 pub(crate) fn last_words(transcript: &Transcript, task: Option<&TaskId>) -> String {
-    // What commands print is the output of the project.
+    // The output of commands belongs to the project.
     if transcript.output_kind == OutputKind::Commands {
         return String::new();
     }
@@ -31,14 +31,14 @@ pub(crate) fn last_words(transcript: &Transcript, task: Option<&TaskId>) -> Stri
     };
     let own: Vec<&str> = words.lines().filter(|line| !is_signal_line(line)).collect();
     let end = end_of(own.join("\n").trim());
-    // One that was ended has no last words.
+    // An agent that was ended has no last words.
     match &transcript.last_activity {
         Some(activity) if words.trim().is_empty() => activity.clone(),
         _ => end,
     }
 }
 
-/// Returns whole lines of the end of a text, as far as they are kept.
+/// Returns the last whole lines of a text, up to the limit.
 fn end_of(text: &str) -> String {
     let start = text.ceil_char_boundary(text.len().saturating_sub(KEPT_BYTES));
     if start == 0 {
@@ -49,7 +49,7 @@ fn end_of(text: &str) -> String {
     format!("…\n{}", whole.trim_start())
 }
 
-/// Matches words that ask for something in particular.
+/// Matches words that ask for something specific.
 static ASKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(?:which|what|where|who|whom|whose|when|how (?:many|much|long|often|should)|should|do you|does|could you|can you|would you|is (?:it|there|the|this)|are (?:the|there)|shall|must|may i|or)\b",
@@ -65,7 +65,7 @@ static REQUESTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Matches questions that could end any message.
+/// Matches generic questions that could end any message.
 static EMPTY_QUESTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?ix)^\W*(?:
@@ -83,8 +83,8 @@ static EMPTY_QUESTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Returns the sentence of a message that asks a person something: of several, the one that says
-/// most.
+/// Returns the sentence of a message that asks a person something; if there are several, the most
+/// informative one.
 pub(crate) fn asking_sentence(message: &str) -> Option<String> {
     let sentences = sentences(message);
     let all = || {
@@ -93,7 +93,7 @@ pub(crate) fn asking_sentence(message: &str) -> Option<String> {
     };
     let questions = all().filter(|sentence| is_question(sentence));
     let weighed = questions.map(|sentence| (weight(sentence), sentence));
-    // Of equals, the first.
+    // Among equals, the first counts.
     let best = weighed.rev().max_by_key(|(weight, _)| *weight);
     let requests = || all().find(|sentence| is_match(&REQUESTS, sentence));
     match best {
@@ -120,7 +120,7 @@ fn is_question(sentence: &str) -> bool {
     end.ends_with(['?', '？'])
 }
 
-/// Weighs how much a question says: names and choices count, words count, empty forms don't.
+/// Weighs how informative a question is: names and choices count, words count, empty forms don't.
 fn weight(question: &str) -> i32 {
     if is_match(&EMPTY_QUESTION, question) {
         return 0;

@@ -1,8 +1,8 @@
 //! Why did it fail?
 //!
-//! [`Scanner`] is fed while output streams and keeps what may matter; [`rank`] chooses the
-//! cause from it and from what else is known. Both are pure. The rules they follow are data,
-//! in `rules/`, each with the texts it must and must not match.
+//! [`Scanner`] is fed while output streams and keeps what may matter; [`rank`] chooses the cause
+//! from it and from everything else that is known. Both are pure. Their rules are data, in
+//! `rules/`, each with texts that it must and must not match.
 //!
 //! ```
 //! use regreen_diagnosis::{rank, scan};
@@ -19,19 +19,23 @@
 //! ```
 
 mod agent_crash;
+mod agent_startup;
 mod attempt_failure;
 mod attempt_report;
 mod baseline;
 mod cause_origin;
+mod concrete_suggestions;
 mod contradiction;
 mod excerpt;
 mod explain;
 mod failure_block;
 mod failure_words;
 mod framings;
+mod harness_words;
 mod last_words;
 mod line;
 mod line_checks;
+mod line_prefix;
 mod own_module;
 mod own_rules;
 mod place;
@@ -42,6 +46,7 @@ mod report;
 mod retraction;
 mod rules;
 mod scan;
+mod second_opinion;
 mod short_cause;
 mod shortlist;
 mod signal;
@@ -50,6 +55,7 @@ mod steps;
 mod suggestions;
 mod text;
 
+pub use agent_startup::startup_error;
 pub use attempt_failure::{
     DelegatedAttempt, agent_trouble, check_failure, diagnosed, outranks_verify, refuted_claim,
     unexplained_failure,
@@ -64,12 +70,13 @@ pub use own_module::{missing_module, without_installation};
 pub use own_rules::{MAX_RULE_FILE, OwnRule, OwnRules, OwnRulesError, WrongExample};
 pub use place::SourcePlace;
 pub use question::question;
-pub use rank::{RankedLine, rank, ranked_lines, signal_name, signal_number};
+pub use rank::{RankedLine, fnv1a, rank, ranked_lines, signal_name, signal_number};
 pub use report::child_failure::{ChildFailure, reported_blocker};
 pub use report::completion::Completion;
 pub use report::{Report, ReportError};
 pub use rules::{RuleSummary, built_in_rules};
 pub use scan::{Scanner, scan};
+pub use second_opinion::{OpinionError, is_opinion, needs_opinion, opinion, shown_output};
 pub use short_cause::short_cause;
 pub use signal::{Signal, modification_request, signal};
 pub use suggestions::failures_page;

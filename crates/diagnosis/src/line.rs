@@ -1,9 +1,11 @@
-//! Strips what tools and log collectors put before a message: time stamps, service names, log
-//! levels, list marks. Rules match a message with or without them.
+//! Strips prefixes that tools and log collectors put before a message: timestamps, service names,
+//! log levels, list marks. Rules match a message with or without them.
+
+use std::cell::RefCell;
 
 use crate::rules::lazy_regex::LazyRegex;
 
-/// Matches one such prefix at the beginning of a line.
+/// Matches one such prefix at the start of a line.
 const PIECES: &str = r#"(?x)^(?:
     \s+
   | [^\t]{1,120}\t[^\t]{1,120}\t\u{FEFF}?\d{4}-\d\d-\d\dT[\d:.]+Z\s  # job and step, as gh prints them
@@ -11,7 +13,7 @@ const PIECES: &str = r#"(?x)^(?:
   | \[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?\s+                             # times
   | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d{1,2}\s\d\d:\d\d:\d\d\s\S+\s  # syslog
   | \[\d{1,8}\]\s+                                                  # process or line numbers
-  | \#\d+\s+(?:\d+\.\d+\s+)?                                        # build kit steps
+  | \#\d+\s+(?:\d+\.\d+\s+)? | \d+\.\d{3}\s                            # build kit steps
   | [\w.-]+[-_]\d+\s+\|\s                                           # compose services
   | [│┃|]\s+ | [╷╵]\s*                                              # boxes
   | E\s{2,}                                                         # pytest
@@ -46,21 +48,37 @@ pub(crate) fn message_of(line: &str) -> &str {
         if shorter.len() == rest.len() {
             break;
         }
+        if is_plain(shorter) {
+            return shorter.trim_end();
+        }
         rest = shorter;
     }
     rest.trim_end()
 }
 
-/// Returns whether there is nothing to strip: most messages begin with a word, so this avoids the
+/// How a line begins that begins with letters and has something to strip all the same.
+const WORDS_TO_STRIP: [&str; 16] = [
+    "npm ", "E ", "ERR", "YN", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
+    "Oct", "Nov", "Dec",
+];
+
+/// Returns whether there is nothing to strip. Most messages start with a word, so this avoids the
 /// regex.
 fn is_plain(line: &str) -> bool {
-    let begins_with_word = line.bytes().next().is_some_and(|b| b.is_ascii_lowercase());
-    begins_with_word && !line.starts_with("npm ") && !line.contains(['|', '\t'])
+    let begins_with_word = line.bytes().next().is_some_and(|b| b.is_ascii_alphabetic());
+    begins_with_word
+        && !WORDS_TO_STRIP.iter().any(|word| line.starts_with(word))
+        && !line.contains(['|', '\t'])
 }
 
 /// Removes a leading "caused by".
 pub(crate) fn without_cause_words(message: &str) -> &str {
-    strip(&CAUSE, message)
+    let may_have_one = message.starts_with(['c', 'C', 'r', 'R']);
+    if may_have_one {
+        strip(&CAUSE, message)
+    } else {
+        message
+    }
 }
 
 fn without_piece(line: &str) -> &str {
@@ -71,8 +89,8 @@ fn strip<'a>(regex: &LazyRegex, text: &'a str) -> &'a str {
     regex.end_of_match(text).map_or(text, |end| &text[end..])
 }
 
-/// Matches lines that explain nothing: places in code, where to read more, and that something
-/// else failed.
+/// Matches lines that explain nothing: locations in code, links to documentation, and reports that
+/// something else failed.
 static UNINFORMATIVE: LazyRegex = LazyRegex::new(
     r"(?xi)^\s*(?:at\s(?:async\s)?\S+.*[:(]|File\s\x22.*line\s\d|\d+:\s+0x|\#\d+\s+0x)
         | ^[\s\^~|─═│┃╵╷╰╯=*.\#(){}\[\];-]+$ | ^\s*\[C\]:\sin | ^\(?use\s`
@@ -80,7 +98,7 @@ static UNINFORMATIVE: LazyRegex = LazyRegex::new(
         | for\s(?:more|further)\s(?:information|details|help)
         | full\slog|complete\slog|^node\.js\sv\d
         | ^\s*[-=_*]{3,}\s.*\s[-=_*]{3,}\s*$ | ^[.FEsxXSWIRN*]{2,}(?:\s+\[\s*\d+%\])?\s*$ | ^make(?:\[\d+\])?:\s(?:entering|leaving)\sdirectory | ^\s*wrote\s
-        | ^(?:info\s)?visit\shttps?:// | ^randomi[sz]ed\swith\sseed | ^\$\s | ^\+{1,3}\s\S
+        | ^\s*https?://\S+$ | ^\s*FAILED$ | ^\[Pipeline\]\s | ^stage\s\x22.*\x22\sskipped\sdue\sto\s | ^(?:info\s)?visit\shttps?:// | ^randomi[sz]ed\swith\sseed | ^\$\s | ^\+{1,3}\s\S
         | ^(?:finished|done|took|duration|elapsed|time)\b.{0,40}\d+(?:\.\d+)?\s?(?:m?s|seconds?|min)",
 );
 
@@ -94,15 +112,15 @@ pub(crate) fn is_informative(line: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LineKind {
     Plain,
-    /// A log record: the program went on to write it.
+    /// A log record, which the program survived to write.
     Logged,
     /// The program reports that it will retry.
     Retried,
     /// A warning or a hint.
     Warned,
-    /// A line of source code that is shown.
+    /// A quoted line of source code.
     Quoted,
-    /// Something that succeeded, whatever its name.
+    /// Something that succeeded, despite its name.
     Passing,
 }
 
@@ -115,7 +133,7 @@ impl LineKind {
             Self::Quoted
         } else if is(&WARNED) {
             Self::Warned
-        } else if is(&RETRIED) {
+        } else if is(&RETRIED) || is(&WAITING) {
             Self::Retried
         } else if is(&LOGGED) {
             Self::Logged
@@ -137,6 +155,26 @@ impl LineKind {
     }
 }
 
+/// Returns whether a line says that what failed is tried again.
+pub(crate) fn announces_retry(line: &str) -> bool {
+    RETRIED.is_match(line) || APT_GOES_ON.is_match(line)
+}
+
+/// Remembers the kind of the line that was asked for last: several rules match the same line.
+#[derive(Debug, Default)]
+pub(crate) struct LastKind(RefCell<Option<(String, LineKind)>>);
+
+impl LastKind {
+    pub(crate) fn of(&self, line: &str) -> LineKind {
+        let line = line.trim_end();
+        let mut last = self.0.borrow_mut();
+        match &*last {
+            Some((known, kind)) if known == line => *kind,
+            _ => last.insert((line.to_owned(), LineKind::of(line))).1,
+        }
+    }
+}
+
 static PASSING: LazyRegex = LazyRegex::new(
     r"(?x)^\s*(?:[✓✔√✅]|ok\s+\d+\b|ok\s*[-:]|PASS(?:ED)?\b|---\sPASS)
         | \.\.\.\s*(?:ok|passed|PASSED|done|expected\sfailure|skipped.*|yes|no)\s*$
@@ -149,7 +187,7 @@ static PASSING: LazyRegex = LazyRegex::new(
 );
 
 static QUOTED: LazyRegex = LazyRegex::new(
-    r"(?x)^\s*(?:>\s*)?\d+\s*[|│┃]\s
+    r"(?x)^\s*(?:>\s*)?\d+\s*[|│┃]\s | ^\d+\t
         | ^\s*[|│]\s+[\^~-]+
         | ^>\s{3,}
         | ^\s{4,}(?:raise|return|throw|throw\snew|assert|await|yield|print|except|import|from|def|if|logging|log|logger|console)\b
@@ -172,6 +210,12 @@ static RETRIED: LazyRegex = LazyRegex::new(
     r"(?xi)\bretrying\b|\bretry(?:ing)?\s+(?:in|after|\d)|\btr(?:y|ies)\sremaining\b|\bwill\s(?:re)?try\b|\btrying\s(?:again|next)
         |\battempt\s+\#?\d+(?:\s*(?:/|of)\s*\d+)?\s+failed|\bfalling\sback\b|\brecovered\b|\bfallback\b|reconnecting",
 );
+
+/// Matches a program that waits for something, whatever it says of the last try.
+static WAITING: LazyRegex = LazyRegex::new(r"(?i)^\s*waiting\s(?:for|until)\b");
+
+/// Matches how apt goes on after a source that it could not read.
+static APT_GOES_ON: LazyRegex = LazyRegex::new(r"^Ign:\d+\s");
 
 static LOGGED: LazyRegex = LazyRegex::new(
     r"(?x)^\s*(?:ERROR|CRITICAL)(?::[\w.]+:|\s{2,}\S+:\S+:\d+\s)

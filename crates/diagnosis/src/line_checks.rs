@@ -1,5 +1,5 @@
-//! Checks that look at every line: against green runs, and with rules of the user's own. Without
-//! either, lines are only searched for the texts of our rules.
+//! Checks on every line: against passing runs, and with the user's own rules. Without either, lines
+//! are only searched for the texts of our rules.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,21 +11,23 @@ use crate::baseline::Baseline;
 use crate::excerpt::excerpt;
 use crate::failure_words::says_failure;
 use crate::line::{LineKind, is_informative};
+use crate::line_prefix::without_prefix;
 use crate::own_rules::OwnRules;
 use crate::scan::{neighbours, readable};
 
-/// How many lines are kept that no green run printed, and how many that own rules match.
+/// How many lines are kept that no passing run printed, and how many that the user's own rules
+/// match.
 const MAX_NEW: usize = 64;
 const MAX_OWN: usize = 64;
 
-/// The checks of a scan, and what they found.
+/// The checks of a scan, and their findings.
 #[derive(Debug, Default)]
 pub(crate) struct LineChecks {
     pub(crate) baseline: Option<Arc<Baseline>>,
     pub(crate) own_rules: Option<Arc<OwnRules>>,
-    /// Lines that no green run printed and that say that something is wrong, by number.
+    /// Lines that no passing run printed and that report a problem, by number.
     pub(crate) new_lines: Vec<(u64, String)>,
-    /// Lines that own rules match.
+    /// Lines that the user's own rules match.
     pub(crate) own_findings: Vec<Finding>,
 }
 
@@ -40,7 +42,7 @@ impl LineChecks {
             .is_some_and(|baseline| baseline.knows(line))
     }
 
-    /// Reads the lines of a part of the window; `number` is that of the first.
+    /// Reads the lines in a part of the window; `number` is that of the first.
     pub(crate) fn read(&mut self, window: &[u8], part: Range<usize>, mut number: u64) {
         if !self.is_active() {
             return;
@@ -58,6 +60,7 @@ impl LineChecks {
         let text = readable(&window[part.clone()]);
         let text = text
             .rsplit('\r')
+            .map(without_prefix)
             .find(|text| !text.trim().is_empty())
             .unwrap_or_default();
         if text.is_empty() {

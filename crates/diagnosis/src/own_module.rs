@@ -1,8 +1,8 @@
-//! A module of the project itself, or one that a task is to write, isn't a package to install.
+//! A module of the project itself, or one that a task should write, isn't a package to install.
 
 use regreen_model::{Failure, FailureKind};
 
-/// Returns the name of the module or package that a failure misses, without what is below it.
+/// Returns the top-level name of the module or package that a failure reports as missing.
 #[must_use]
 pub fn missing_module(failure: &Failure) -> Option<&str> {
     let is_of_module = matches!(
@@ -21,7 +21,8 @@ pub fn missing_module(failure: &Failure) -> Option<&str> {
     top.chars().all(is_name).then_some(top)
 }
 
-/// Returns the failure without advice and repairs that would install a module of the project itself.
+/// Returns the failure without advice and repairs that would install one of the project's own
+/// modules.
 #[must_use]
 pub fn without_installation(failure: Failure, module: &str) -> Failure {
     let installs = |action: &String| {

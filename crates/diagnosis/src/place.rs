@@ -1,4 +1,4 @@
-//! The place in a source file that a line of output names.
+//! The source location that a line of output names.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use crate::rules::lazy_regex::LazyRegex;
 
-/// A place in a source file.
+/// A location in a source file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SourcePlace {
     /// The file, as the output calls it.
     pub file: String,
-    /// 1-based.
+    /// The line number, 1-based.
     pub line: u32,
-    /// 1-based, where known.
+    /// The column, 1-based, if known.
     pub column: Option<u32>,
 }
 
@@ -24,19 +24,23 @@ impl fmt::Display for SourcePlace {
     }
 }
 
-/// The ways in which tools write a place.
-static FORMS: [LazyRegex; 5] = [
+/// The ways in which tools write a location.
+static FORMS: [LazyRegex; 9] = [
     // Python, OCaml
     LazyRegex::new(
         r#"File "(?P<file>[^"]+)", lines? (?P<line>\d+)(?:-\d+)?(?:, characters? (?P<column>\d+))?"#,
     ),
-    // a.c:3:5, a.ts(3,5), A.java:[3,5], a.ts[3, 5]
+    // a.c:3:5, A.java:[3,5], a.ts[3, 5]
     LazyRegex::new(
-        r"(?P<file>[\w./\\@+~-]*\.[A-Za-z]\w{0,9})(?::\[|[:(\[])(?P<line>\d+)(?:[:,.] ?(?P<column>\d+))?",
+        r"(?P<file>[\w./\\@+~-]*\.[A-Za-z]\w{0,9})(?::\[|[:\[])(?P<line>\d+)(?:[:,.] ?(?P<column>\d+))?",
+    ),
+    // a.ts(3,5): error, a.pas(3,5) Error
+    LazyRegex::new(
+        r"(?P<file>[\w./\\@+~-]*\.[A-Za-z]\w{0,9})\((?P<line>\d+)(?:[:,.] ?(?P<column>\d+))?(?:,\d+)*\)(?: ?:| [A-Z])",
     ),
     // at t/a.t line 17, /p/a.php on line 3, a.js: line 12, col 3
     LazyRegex::new(
-        r"(?P<file>[\w./\\@+~-]*\.[A-Za-z]\w{0,9})(?::|:? (?:on )?)line (?P<line>\d+)(?:,? col(?:umn)? (?P<column>\d+)| char:(?P<column2>\d+))?",
+        r"(?P<file>[\w./\\@+~-]*\.[A-Za-z]\w{0,9})(?::|,? |:? (?:on )?)line (?P<line>\d+)(?:,? col(?:umn)? (?P<column>\d+)| char:(?P<column2>\d+))?",
     ),
     // on line 9 of sass/a.sass
     LazyRegex::new(
@@ -44,35 +48,78 @@ static FORMS: [LazyRegex; 5] = [
     ),
     // spec/a_spec.lua @ 12, test-a.R#12
     LazyRegex::new(r"(?P<file>[\w./@+~-]*\.[A-Za-z]\w{0,9})(?: @ |#L?)(?P<line>\d+)"),
+    // ERROR in ./src/a.js 3:0-26, a.scss 3:12  root stylesheet
+    LazyRegex::new(
+        r"(?P<file>[\w./\\@+~-]*\.[A-Za-z]\w{0,9}) (?P<line>\d+):(?P<column>\d+)(?:-\d+)?(?:\s|$)",
+    ),
+    // src/a.mjs (3:10): Expression expected
+    LazyRegex::new(
+        r"(?P<file>[\w./\\@+~-]*\.[A-Za-z]\w{0,9}) \((?P<line>\d+):(?P<column>\d+)\)(?::|$)",
+    ),
+    // a.js: SyntaxError: Unexpected token (3:10)
+    LazyRegex::new(
+        r"(?P<file>[\w./\\@+~-]*\.[A-Za-z]\w{0,9}): .*\((?P<line>\d+):(?P<column>\d+)\)$",
+    ),
 ];
 
-/// A line names no more places than this that are worth reading.
+/// Matches a complaint of a linter that names the file once, above all complaints about it.
+static BELOW_FILE: LazyRegex =
+    LazyRegex::new(r"^\s*(?P<line>\d+):(?P<column>\d+)(?:-\d+:\d+)?\s+\S");
+/// Matches a line that is nothing but the name of a file.
+static FILE_ALONE: LazyRegex = LazyRegex::new(r"^\s*(?P<file>\S*[\w-]\.[A-Za-z]\w{0,9})\s*$");
+
+/// How many locations of a line are read.
 const MAX_PER_LINE: usize = 8;
-/// How far from the cause a place may be.
+/// How far from the cause a location may be.
 const AROUND: usize = 12;
 
 impl SourcePlace {
-    /// Reads the first place of the project's own that a line names.
+    /// Parses the first location in the project itself that a line names.
     #[must_use]
     pub fn in_line(line: &str) -> Option<Self> {
         FORMS.iter().find_map(|form| first_of_form(form, line))
     }
 
-    /// Finds the place that the line at `at` is about: one that the line names, else the nearest one
-    /// around it.
+    /// Finds the location that the line at `at` is about: one that the line names, or else the
+    /// nearest one around it.
     #[must_use]
     pub fn around(lines: &[&str], at: usize) -> Option<Self> {
-        let named = lines.get(at).and_then(|line| Self::in_line(line));
-        named.or_else(|| {
-            // What stands nearer comes first, and above before below.
-            (1..=AROUND).find_map(|distance| {
-                let above = at.checked_sub(distance).and_then(|at| lines.get(at));
-                let below = lines.get(at + distance);
-                let near = above.into_iter().chain(below);
-                near.copied().find_map(Self::in_line)
+        let line = *lines.get(at)?;
+        let above = || lines[..at].iter().rev().copied();
+        Self::in_line(line)
+            .or_else(|| below_file(line, above()))
+            .or_else(|| {
+                let paragraph = above().take_while(|line| !line.trim().is_empty());
+                nearest(paragraph, lines[at + 1..].iter().copied())
             })
-        })
+            .or_else(|| above().find_map(Self::in_line))
     }
+}
+
+/// Returns the place that stands nearest: above before below.
+fn nearest<'a>(
+    mut above: impl Iterator<Item = &'a str>,
+    mut below: impl Iterator<Item = &'a str>,
+) -> Option<SourcePlace> {
+    (0..AROUND).find_map(|_| {
+        let near = above.next().into_iter().chain(below.next());
+        near.into_iter().find_map(SourcePlace::in_line)
+    })
+}
+
+/// Reads `3:5  error …` below a line with the name of the file.
+fn below_file<'a>(line: &str, mut above: impl Iterator<Item = &'a str>) -> Option<SourcePlace> {
+    let (_, complaint) = BELOW_FILE.captures(line)?;
+    let (_, header) = above.find_map(|line| FILE_ALONE.captures(line))?;
+    let of = |named: &[(&str, &'a str)], wanted: &str| {
+        let found = named.iter().find(|(name, _)| *name == wanted);
+        found.map(|(_, text)| *text)
+    };
+    let number = |wanted: &str| {
+        let found = complaint.iter().find(|(name, _)| *name == wanted);
+        found.map(|(_, text)| *text)
+    };
+    place(of(&header, "file")?, number("line")?, number("column"))
 }
 
 fn first_of_form(form: &LazyRegex, line: &str) -> Option<SourcePlace> {
@@ -98,9 +145,9 @@ fn first_of_form(form: &LazyRegex, line: &str) -> Option<SourcePlace> {
     None
 }
 
-/// Ends of names that are hosts rather than files.
-const HOSTS: [&str; 6] = ["com", "org", "net", "io", "dev", "test"];
-/// Parts of paths of libraries: they are where a failure was noticed, not where it is.
+/// Suffixes of names of hosts and plugins, which are not files.
+const HOSTS: [&str; 7] = ["com", "org", "net", "io", "dev", "test", "plugin"];
+/// Parts of library paths, which show where a failure was noticed rather than where it is.
 const LIBRARIES: [&str; 14] = [
     "node_modules/",
     "site-packages/",
@@ -167,6 +214,16 @@ mod tests {
                 "  on line 9 of sass/layout/footer.sass",
                 "sass/layout/footer.sass:9",
             ),
+            ("ERROR in ./src/a.js 12:0-26", "src/a.js:12:0"),
+            ("  a.scss 12:3  root stylesheet", "a.scss:12:3"),
+            (
+                "[error] a.js: SyntaxError: Unexpected token (12:3)",
+                "a.js:12:3",
+            ),
+            (
+                "in function cart_tests:tax_test/0 (cart_tests.erl, line 4)",
+                "cart_tests.erl:4",
+            ),
             (
                 "src/a.js: line 12, col 3, Missing semicolon.",
                 "src/a.js:12:3",
@@ -194,9 +251,45 @@ mod tests {
             "/usr/lib/python3/x.py:3: boom",
             "    at Module.load (internal/module.js:12:17)",
             "version 1.2.3",
+            "Failure/Error: expect(Cart.total(100)).to eq(119)",
         ] {
             check(line, None);
         }
+    }
+
+    #[track_caller]
+    fn check_around(lines: &[&str], at: usize, expected: &str) {
+        let place = SourcePlace::around(lines, at).map(|place| place.to_string());
+        assert_eq!(place.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_linter_names_the_file_once_above_its_complaints() {
+        let lines = [
+            "/w/src/a.js",
+            "  1:7  error  'x' is unused",
+            "  2:1  error  'y'",
+        ];
+        check_around(&lines, 2, "/w/src/a.js:2:1");
+    }
+
+    #[test]
+    fn a_place_in_another_paragraph_counts_if_there_is_no_other() {
+        let lines = [
+            "/w/a.js:1",
+            "function ( {",
+            "         ^",
+            "",
+            "SyntaxError: no name",
+        ];
+        check_around(&lines, 4, "/w/a.js:1");
+        let lines = [
+            "b.rb:3: warning: x",
+            "",
+            "1) adds",
+            "  # ./spec/a_spec.rb:4",
+        ];
+        check_around(&lines, 2, "spec/a_spec.rb:4");
     }
 
     #[test]

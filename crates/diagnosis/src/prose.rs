@@ -1,19 +1,19 @@
-//! Reads a message as its author meant it: fenced and quoted text is not the author's own.
+//! Reads a message as its author meant it: fenced and quoted text isn't the author's own.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Returns the lines of a message that are neither inside a code fence nor quoted. A fence that
-/// never closes hides nothing: agents forget to close fences.
+/// Returns the lines of a message that are neither in a code fence nor quoted. A fence that never
+/// closes hides nothing, because agents forget to close fences.
 pub(crate) fn own_lines(text: &str) -> impl Iterator<Item = &str> {
     unfenced_lines(text)
         .map(|(_, line)| line)
         .filter(|line| !is_quote(line))
 }
 
-/// Returns the lines that are not inside a closed code fence, with their 0-based numbers.
+/// Returns the lines that aren't in a closed code fence, with their 0-based numbers.
 pub(crate) fn unfenced_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fences = fences(text).closed.into_iter().peekable();
     let mut hidden_until = 0;
@@ -25,7 +25,7 @@ pub(crate) fn unfenced_lines(text: &str) -> impl Iterator<Item = (usize, &str)> 
     })
 }
 
-/// Returns the author's own text with one sentence per line.
+/// Returns the author's own text, one sentence per line.
 pub(crate) fn sentences(text: &str) -> String {
     let mut apart = String::with_capacity(text.len());
     for line in own_lines(text) {
@@ -50,7 +50,7 @@ pub(crate) fn is_quote(line: &str) -> bool {
     line.trim_start().starts_with('>')
 }
 
-/// Removes code spans: what they say is not said by the author.
+/// Removes code spans, which aren't the author's own words.
 pub(crate) fn without_code(line: &str) -> String {
     let line = line.replace('’', "'");
     let is_paired = line.matches('`').count().is_multiple_of(2);
@@ -61,7 +61,7 @@ pub(crate) fn without_code(line: &str) -> String {
     }
 }
 
-/// A closed code fence, by the numbers of its first and last line.
+/// A closed code fence, given by its first and last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fence {
     pub(crate) first: usize,
@@ -105,7 +105,7 @@ fn fence_mark(line: &str) -> Option<(char, usize, bool)> {
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = text.chars().take_while(|c| *c == mark).count();
     let info = &text[length..];
-    // A code span that fills the line is not a fence.
+    // A code span that fills the line isn't a fence.
     (length >= 3 && !info.contains('`')).then_some((mark, length, info.trim().is_empty()))
 }
 
@@ -113,11 +113,13 @@ fn fence_mark(line: &str) -> Option<(char, usize, bool)> {
 static DESCRIPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?xi)
-          \b(?:fails?\sif|fails?\sunless|when|whenever|if|unless|in\scase|as\ssoon\sas)\s[^,.;:!?)—]*
+          \b(?:fails?\s(?:\w+\s){0,3}(?:if|unless)|when|whenever|if|unless|in\scase|as\ssoon\sas)\s[^,.;:!?)—]*
         | \b(?:so|such)\sthat\s[^.;!?)]* | \bso\s(?:nobody|no\sone|nothing|users?|callers?|they|it|you)\s(?:can|could|will|would|never|is|are)\b[^.;!?)]*
         | \b(?:added|wrote|written|created|introduced|include[sd]?|there\sis\snow)\s(?:\S+\s){0,5}(?:tests?|cases?|checks?|specs?|assertions?|examples?|fixtures?)\s(?:that|which)\s[^,.;!?)]*
         | \b(?:added|implemented|introduced|enforced|new)\s(?:\S+\s){0,3}(?:validations?|rules?|checks?|constraints?|guards?|invariants?)(?:\s(?:for|to|on|of|in)(?:\s\S+){1,4})?:\s[^.;!?]*
         | \b(?:on|upon|after|for|in\scase\sof|handles?|handling|catch(?:es)?|reports?|shows?|returns?|raises?|throws?|logs?)\s(?:\S+\s){0,3}(?:errors?|failures?|failed|timeouts?|exceptions?)\b[^,.;!?)]*
+        | [^.;!?)]*\bas\s(?:the\s(?:task|ticket|issue|plan|spec|story)|you)\s(?:says?|said|asks?|asked|wants?|wanted|requests?|requested|requires?|required|specif\w+|states?|demand(?:s|ed)?)\b[^.;!?)]* | \bfail(?:s|ed)?\s(?:on|against|before|without)\s(?:the\s)?(?:old|previous|unfixed|original|fix|change|patch)\b[^.;!?)]* | [^.;!?)]*\b(?:was|were|is)\spart\sof\sthe\s(?:task|plan|ticket)\b[^.;!?)]*
+        | [^.;!?)]*\bas\s(?:requested|asked|wanted|instructed|agreed|specified|planned|intended)\b[^.;!?)]*
         | \bretr(?:y|ies|ied|ying)\b[^.;!?)]* | \bgives?\sup\safter\b[^,.;!?)]*
         | \b(?:wenn|falls|sobald|sodass|damit)\s[^,.;:!?)]* | \bbei\s(?:einem|einer|jedem|jeder)?\s?\w*(?:fehler\w*|ausfall|timeout)[^,.;:!?)]*
         | \b(?:quand|lorsque|dès\sque|afin\sque|pour\sque|en\scas\sd(?:e|'))\b[^,.;:!?)]* | \blorsqu'[^,.;:!?)]* | \bs'il\s[^,.;:!?)]*
@@ -128,7 +130,7 @@ static DESCRIPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Matches words after which a sentence says what went wrong, in whatever clause.
+/// Matches words after which a sentence says what went wrong, in any clause.
 static ADVERSATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(?:but|however|although|though|unfortunately|aber|jedoch|allerdings|leider|mais|cependant|malheureusement|pero|sin embargo|mas|porém|però|ma|maar|echter|но|однако)\b|但|不过|しかし|ただし|하지만|그러나",

@@ -1,4 +1,4 @@
-//! Finds the question that an agent's message ends with: it waits for an answer that no one gives.
+//! Finds the question at the end of an agent's message, to which nobody replies.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::prose::sentences;
 
-/// How many sentences may follow a question that is still open, lists of options aside.
+/// How many sentences, not counting lists of options, may follow a question that is still open.
 const MAX_AFTER: usize = 2;
 
 /// Matches sentences that ask for something without a question mark.
@@ -23,7 +23,7 @@ static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Matches what agents ask out of politeness, after which nothing is missing.
+/// Matches polite questions, after which nothing is missing.
 static COURTESY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(?:any(?:thing)? (?:other|else|further|more)|(?:any|further|more) questions|questions or concerns|happy to help|how does (?:that|this) (?:look|sound)|sounds? good|look good)\b",
@@ -63,7 +63,7 @@ pub fn question(message: &str) -> Option<String> {
 
 fn asks(sentence: &str) -> bool {
     let end = sentence.trim_end_matches(|c: char| "\"'`*_)]”’".contains(c) || c.is_whitespace());
-    // A word before the mark: `cache[key]?` or `a ? b` is code.
+    // A word must precede the mark: `cache[key]?` or `a ? b` is code.
     let is_question = end.ends_with(['?', '？']) && sentence.split_whitespace().count() > 1;
     let is_question = is_question || end.ends_with('？');
     (is_question || matches(&REQUEST, sentence)) && !matches(&COURTESY, sentence)

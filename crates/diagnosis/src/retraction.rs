@@ -1,4 +1,4 @@
-//! Finds signals that are taken back: after a signal, only a summary may follow.
+//! Finds signals that are taken back: only a summary may follow a signal.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::contradiction::Contradiction;
 use crate::prose::{is_quote, sentences, unfenced_lines, without_code, without_descriptions};
 use crate::signal::{last_signal, signal};
 
-/// No sentence says more; the rest of a longer line is not read.
+/// The rest of a longer line isn't read, because no sentence needs more.
 const MAX_SENTENCE: usize = 400;
 
 /// Matches sentences with which an author takes back what was just said.
@@ -31,7 +31,7 @@ static TAKES_BACK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Matches sentences that say that the work is not done.
+/// Matches sentences that say that the work isn't done.
 static IS_NOT_DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?xi)
@@ -47,7 +47,7 @@ static IS_NOT_DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Matches sentences that are only a summary, regardless of their other words.
+/// Matches sentences that are only a summary, whatever other words they contain.
 static IS_SUMMARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?xi)
@@ -59,7 +59,7 @@ static IS_SUMMARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Finds the first words after the signal of a message that take it back.
+/// Finds the first words after a message's signal that take it back.
 pub(crate) fn retraction(message: &str, id: &TaskId, is_verify_row: bool) -> Option<Contradiction> {
     signal(message, id, is_verify_row)?;
     let plain: String = strip_str(message).collect();

@@ -1,5 +1,5 @@
-//! The half of the diagnosis that is fed while output streams by. Whatever the size of the
-//! output, it keeps a window of some lines and a short list of findings.
+//! The half of the diagnosis that is fed while output streams by. Whatever the size of the output,
+//! it keeps a window of some lines and a short list of findings.
 
 use std::borrow::Cow;
 use std::cell::{LazyCell, OnceCell};
@@ -13,16 +13,16 @@ use regreen_model::{Excerpt, FailureKind, Finding, Output, Source};
 use crate::baseline::Baseline;
 use crate::excerpt::{excerpt as lines_around, first_command, last_command, line_ends};
 use crate::failure_words::says_failure;
-use crate::line::{LineKind, is_informative};
-use crate::line::{message_of, without_cause_words};
+use crate::line::{LastKind, LineKind, is_informative, message_of, without_cause_words};
 use crate::line_checks::LineChecks;
+use crate::line_prefix::without_prefix;
 use crate::own_rules::OwnRules;
 use crate::rules::RuleBook;
 use crate::rules::captures::with_derived;
 use crate::rules::rule::Role;
 use crate::rules::rule::{MATCHED, Rule, SurroundingLines};
 use crate::rules::template::fill;
-use crate::steps::{Mark, STEP_TITLE, Steps};
+use crate::steps::{Mark, RUNNING_TASK, STEP_TITLE, Steps};
 use crate::text::Stripper;
 
 /// How much is collected before it is searched.
@@ -33,15 +33,15 @@ const MARGIN: usize = 4 * 1024;
 const MAX_LINE: usize = 4 * 1024;
 const LINES_BEFORE: usize = 12;
 const LINES_AFTER: usize = 6;
-/// How long a line in a finding may be, and its neighbours: findings are stored and must stay
-/// small.
+/// The maximum length of a line in a finding, and of its neighbours: findings are stored and must
+/// stay small.
 const MAX_TEXT: usize = 480;
 const MAX_NEIGHBOUR: usize = 160;
 const KEPT_BEFORE: usize = 2;
 const KEPT_AFTER: usize = 2;
 /// How much of a neighbouring line rules inspect.
 const READ_NEIGHBOUR: usize = 400;
-/// After this many matches, more matches of a sign add nothing.
+/// After this many matches, further matches of a sign add nothing.
 const ENOUGH: u64 = 32;
 /// How much of the beginning and of the end is kept.
 const SAMPLE: usize = 4 * 1024;
@@ -52,10 +52,10 @@ pub struct Scanner {
     book: &'static RuleBook,
     source: Source,
     stripper: Stripper,
-    /// Bytes without colours; those before `done` are searched already.
+    /// Bytes without colours; those before `done` have been searched.
     window: Vec<u8>,
     done: usize,
-    /// Line ends before `done`.
+    /// The number of line endings before `done`.
     lines: u64,
     bytes: u64,
     head: Vec<u8>,
@@ -63,15 +63,18 @@ pub struct Scanner {
     /// Whether a test report is quoting the output of the tested program.
     is_aside: bool,
     command: EchoedCommand,
+    /// The task that a tool last said it runs, with its line number.
+    task: Option<(u64, String)>,
     checks: LineChecks,
+    kinds: LastKind,
 }
 
-/// The last command that a shell or a runner echoed.
+/// The last command that a shell or a task runner echoed.
 #[derive(Debug, Default)]
 struct EchoedCommand {
-    /// With the number of its line.
+    /// The command with its line number.
     last: Option<(u64, String)>,
-    /// The window is searched up to here, and has so many line ends before.
+    /// How far the window has been searched, and the number of line endings before that.
     searched: usize,
     lines: u64,
 }
@@ -82,7 +85,7 @@ impl EchoedCommand {
         if self.searched == 0 && self.lines == 0 {
             self.last = first_command(window).map(|text| (1, text));
         }
-        // A command begins after a line end, which may be the last byte that was searched.
+        // A command starts after a line ending, which may be the last byte that was searched.
         let from = self.searched.saturating_sub(1);
         if let Some((at, text)) = last_command(window, from..end.max(from)) {
             let number = self.lines + line_ends(window, self.searched..at.max(self.searched)) + 1;
@@ -94,7 +97,7 @@ impl EchoedCommand {
 }
 
 impl Scanner {
-    /// Makes a scanner for texts from this source.
+    /// Creates a scanner for texts from this source.
     #[must_use]
     pub fn new(source: Source) -> Self {
         Self {
@@ -109,18 +112,20 @@ impl Scanner {
             found: Steps::new(),
             is_aside: false,
             command: EchoedCommand::default(),
+            task: None,
             checks: LineChecks::default(),
+            kinds: LastKind::default(),
         }
     }
 
-    /// Lets lines lose that green runs print as well.
+    /// Discounts lines that passing runs print as well.
     #[must_use]
     pub fn with_baseline(mut self, baseline: Arc<Baseline>) -> Self {
         self.checks.baseline = Some(baseline);
         self
     }
 
-    /// Also looks for what rules of the user's own match.
+    /// Also looks for lines that the user's own rules match.
     #[must_use]
     pub fn with_own_rules(mut self, rules: Arc<OwnRules>) -> Self {
         self.checks.own_rules = Some(rules);
@@ -151,7 +156,7 @@ impl Scanner {
             .saturating_sub(if is_whole { 0 } else { SAMPLE });
         let lines = self.lines + u64::from(is_open);
         let (findings, failed) = self.found.into_findings();
-        // What other steps print is not about the step that failed.
+        // The output of other steps isn't about the failed one.
         let is_near = |line: u64| {
             failed
                 .as_ref()
@@ -160,9 +165,10 @@ impl Scanner {
         let (mut new_lines, mut own_findings) = (self.checks.new_lines, self.checks.own_findings);
         new_lines.retain(|(line, _)| is_near(*line));
         own_findings.retain(|finding| is_near(finding.line));
-        let (tail, tail_ends_at) = match &failed {
-            Some(step) => (&step.tail[..], *step.lines.end()),
-            None => (&self.window[tail..], lines),
+        let last_command_at = self.command.last.map(|(line, _)| line);
+        let (tail, tail_ends_at, last_command_at) = match &failed {
+            Some(step) => (&step.tail[..], *step.lines.end(), step.last_command_at),
+            None => (&self.window[tail..], lines, last_command_at),
         };
         Output {
             bytes: self.bytes,
@@ -173,13 +179,13 @@ impl Scanner {
             findings,
             has_failed_step: failed.is_some(),
             failed_step: failed.and_then(|step| step.title),
-            last_command_at: self.command.last.map(|(line, _)| line),
+            last_command_at,
             new_lines,
             own_findings,
         }
     }
 
-    /// Searches the window up to the last line end before `limit`.
+    /// Searches the window up to the last line ending before `limit`.
     fn search(&mut self, limit: usize) {
         let is_end = limit == self.window.len();
         let end = match memrchr(b'\n', &self.window[self.done..limit]) {
@@ -204,7 +210,7 @@ impl Scanner {
             }
         }
         self.window = window;
-        // A part of a very long line may have been read beyond the end already.
+        // Part of a very long line may already have been read beyond the end.
         let end = end.max(from);
         self.checks
             .read(&self.window, self.done..end, self.lines + 1);
@@ -240,7 +246,8 @@ impl Scanner {
         let around = OnceCell::new();
         let look = || around.get_or_init(|| neighbours(window, part));
         let nothing = SurroundingLines::default();
-        for shown in line.split('\r').filter(|shown| !shown.trim().is_empty()) {
+        let shown = line.split('\r').map(without_prefix);
+        for shown in shown.filter(|shown| !shown.trim().is_empty()) {
             for (n, mut captures) in self.matching(shown, &candidates, look) {
                 let rule = &self.book.rules[n];
                 match rule.role {
@@ -252,16 +259,25 @@ impl Scanner {
                 if matches!(rule.role, Role::Aside | Role::Resume) {
                     continue;
                 }
+                let names_command = rule.role.is_mark() || rule.role.names_task();
+                if let Some(title) = rule.blocker.filter(|_| names_command) {
+                    name_step(title, &mut captures, look());
+                }
+                if rule.role == Role::Runs {
+                    let task = captures.remove(STEP_TITLE);
+                    self.task = task.map(|task| (number, task));
+                    continue;
+                }
                 if rule.role.is_mark() {
                     self.is_aside = false;
-                    if let Some(title) = rule.blocker {
-                        name_step(title, &mut captures, look());
-                    }
+                    self.task = None;
+                    self.command.search(window, part.start);
                     self.found.mark(&Mark {
                         role: rule.role,
                         captures: &captures,
                         line: number,
                         tail: last_bytes(&window[..part.start]),
+                        last_command: self.command.last.as_ref(),
                     });
                     continue;
                 }
@@ -276,6 +292,10 @@ impl Scanner {
                     self.command.search(window, part.start);
                 }
                 let command = self.command.last.as_ref().filter(|_| is_blame);
+                let task = self.task.as_ref().filter(|task| Some(*task) > command);
+                if let Some((_, task)) = task.filter(|_| is_blame) {
+                    captures.insert(RUNNING_TASK.to_owned(), task.clone());
+                }
                 let finding = Finding {
                     rule: rule.name.to_owned(),
                     line: number,
@@ -298,16 +318,20 @@ impl Scanner {
                     }
                     _ => finding,
                 };
-                self.found.add(n, rule, finding);
+                self.found.add(n, rule, finding, &self.kinds);
             }
         }
     }
 
-    /// Returns the line above a wrapper that it probably speaks of; the wrapper itself if no line
-    /// near it says more.
+    /// Returns the line above a wrapper that it probably refers to, or the wrapper itself if no
+    /// line near it says more.
     fn wrapped(&self, rule: &Rule, wrapper: Finding, near: &SurroundingLines) -> Finding {
+        // What stands above the last command that was echoed is the output of commands that passed.
+        let command = self.command.last.as_ref();
+        let command_at = command.and_then(|(line, _)| wrapper.line.checked_sub(*line));
         let above = || {
             let numbered = near.before.iter().rev().zip(1_u64..);
+            let numbered = numbered.take_while(|(_, distance)| Some(*distance) != command_at);
             numbered
                 .filter(|(line, _)| is_informative(line) && !self.is_wrapper(line))
                 .filter(|(line, _)| LineKind::of(line) != LineKind::Passing)
@@ -316,14 +340,22 @@ impl Scanner {
         // A count of failed tests says more than any line above it that isn't about a failure.
         let is_count = rule.kind == Some(FailureKind::TestFailure);
         let telling = failing.or_else(|| above().next().filter(|_| !is_count));
-        match telling {
+        let silent = || {
+            let distance = command_at.filter(|distance| *distance <= near.before.len() as u64)?;
+            Some((&command?.1, distance))
+        };
+        match telling.or_else(silent) {
             Some((line, distance)) => Finding {
                 line: wrapper.line.saturating_sub(distance),
                 text: line.trim().to_owned(),
                 before: Vec::new(),
                 excerpt: up_to_wrapper(&wrapper, near, distance),
                 after: vec![wrapper.text],
-                captures: BTreeMap::new(),
+                captures: wrapper
+                    .captures
+                    .into_iter()
+                    .filter(|(name, _)| name == RUNNING_TASK)
+                    .collect(),
                 ..wrapper
             },
             None => wrapper,
@@ -340,8 +372,8 @@ impl Scanner {
         })
     }
 
-    /// Returns whether further matches of a rule matter. Signs are counted up to a limit, and a cause
-    /// that was found often enough adds nothing, unless the last match counts.
+    /// Returns whether further matches of a rule matter. Signs are counted up to a limit, and a
+    /// cause that was found often enough adds nothing, unless the last match counts.
     fn wants(&self, n: usize) -> bool {
         let rule = &self.book.rules[n];
         let is_enough = if rule.role.is_counted() {
@@ -352,8 +384,8 @@ impl Scanner {
         !is_enough
     }
 
-    /// Returns the rules that match a line, by number, with their captures; none if a rule calls the
-    /// line harmless. Costly work is done only if a rule needs it.
+    /// Returns the rules that match a line, by number, with their captures; empty if a rule calls
+    /// the line harmless. Costly work is done only if a rule needs it.
     fn matching<'a>(
         &self,
         line: &str,
@@ -362,7 +394,7 @@ impl Scanner {
     ) -> Vec<(usize, BTreeMap<String, String>)> {
         let whole = line.trim_end();
         let body = LazyCell::new(|| without_cause_words(message_of(line)));
-        let is_passing = LazyCell::new(|| LineKind::of(line) == LineKind::Passing);
+        let is_passing = LazyCell::new(|| self.kinds.of(line) == LineKind::Passing);
         let mut found = Vec::new();
         for &n in candidates {
             let rule = &self.book.rules[n];
@@ -382,7 +414,7 @@ impl Scanner {
     }
 }
 
-/// Names a step by a template, which may name the line below its mark.
+/// Names a step using a template, which may refer to the line below its mark.
 fn name_step(title: &str, captures: &mut BTreeMap<String, String>, near: &SurroundingLines) {
     let next = near.after.first().cloned().unwrap_or_default();
     captures.insert("next".to_owned(), next);
@@ -391,7 +423,7 @@ fn name_step(title: &str, captures: &mut BTreeMap<String, String>, near: &Surrou
     }
 }
 
-/// Returns the lines from the one that a wrapper speaks of to the wrapper.
+/// Returns the lines from the one that a wrapper refers to up to the wrapper.
 fn up_to_wrapper(wrapper: &Finding, near: &SurroundingLines, distance: u64) -> Excerpt {
     let from = near.before.len() - usize::try_from(distance).unwrap_or_default();
     let lines = near.before[from..].iter().chain([&wrapper.text]);
@@ -402,7 +434,7 @@ fn up_to_wrapper(wrapper: &Finding, near: &SurroundingLines, distance: u64) -> E
     }
 }
 
-/// Returns the end of an output, as much as is kept of it.
+/// Returns the part of an output's end that is kept.
 fn last_bytes(text: &[u8]) -> &[u8] {
     &text[text.len().saturating_sub(SAMPLE)..]
 }
@@ -415,8 +447,8 @@ pub fn scan(bytes: &[u8], source: Source) -> Output {
     scanner.finish()
 }
 
-/// Returns the line that contains the byte at `at`; for a very long line a part of it, from
-/// `floor` on.
+/// Returns the line that contains the byte at `at`; for a very long line, a part of it from `floor`
+/// on.
 fn line_around(window: &[u8], at: usize, floor: usize) -> Range<usize> {
     let lowest = at.saturating_sub(MAX_LINE / 4);
     let start = memrchr(b'\n', &window[lowest..at]).map_or(lowest, |n| lowest + n + 1);
@@ -438,16 +470,21 @@ pub(crate) fn neighbours(window: &[u8], part: &Range<usize>) -> SurroundingLines
         .rsplit(|byte| *byte == b'\n')
         .skip(1)
         .take(LINES_BEFORE)
-        .map(|line| cut(readable(line).trim_end(), READ_NEIGHBOUR).to_owned())
+        .map(neighbour)
         .collect();
     before.reverse();
     let after = after
         .split(|byte| *byte == b'\n')
         .skip(1)
         .take(LINES_AFTER)
-        .map(|line| cut(readable(line).trim_end(), READ_NEIGHBOUR).to_owned())
+        .map(neighbour)
         .collect();
     SurroundingLines { before, after }
+}
+
+fn neighbour(line: &[u8]) -> String {
+    let text = readable(line);
+    cut(without_prefix(&text).trim_end(), READ_NEIGHBOUR).to_owned()
 }
 
 /// Decodes text without invisible characters.

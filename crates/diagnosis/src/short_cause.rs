@@ -1,4 +1,4 @@
-//! The cause of a failure in few words, for titles.
+//! A failure's cause in a few words, for titles.
 
 use std::sync::LazyLock;
 
@@ -14,14 +14,14 @@ macro_rules! patterns {
 }
 
 patterns! {
-    /// Matches the name of what is not installed.
+    /// Matches the name of something that isn't installed.
     MISSING = r#"(?x)
         No\ module\ named\ ['"]?(?P<module>[\w.-]+)
       | Cannot\ find\ (?:module|package)\ ['"](?P<package>[@\w][^'"]*)['"]
       | (?:^|[\s:])(?P<command>[\w.+-]+):\ (?:command\ )?not\ found
       | [Cc]ommand\ ['"]?(?P<named>[\w.+-]+)['"]?\ not\ found
       | (?:executable\ file|program)\ [`'"]?(?P<program>[\w.+-]+)[`'"]?\ (?:was\ )?not\ found"#;
-    /// Matches who speaks, or how loudly, before what is said.
+    /// Matches the speaker or the severity before a message.
     PREFIX = r"(?x)^\s*(?:
         (?:/[^\s:]+/)[\w.+-]+:\s+
       | (?:ba|da|z|k)?sh:\s+
@@ -35,12 +35,12 @@ patterns! {
     )";
     /// Matches an absolute path with folders, up to its last part.
     FOLDERS = r"(?P<before>^|[\s'\x22(=])/(?:[^\s/'\x22:]+/)+(?P<name>[^\s/'\x22:]+)";
-    /// Matches how a check that says little is quoted, up to what it found.
+    /// Matches the quotation of a terse check, up to what it found.
     CHECK = r"^`[^`]*` exited with \d+: ";
 }
 
-/// Returns the cause of a failure in few words, without the paths and names of the programs that
-/// tell it.
+/// Returns a failure's cause in a few words, without paths and the names of the programs that
+/// report it.
 #[must_use]
 pub fn short_cause(failure: &FailureRecord) -> String {
     let found = failure.diagnosis.as_deref();
@@ -53,7 +53,7 @@ pub fn short_cause(failure: &FailureRecord) -> String {
         .unwrap_or_else(|| plain(first))
 }
 
-/// Returns the words for causes that are always told the same way.
+/// Returns the words for causes that are always described in the same way.
 fn known_cause(failure: &Failure, line: &str) -> Option<String> {
     if CauseOrigin::of(failure) == CauseOrigin::AgentCrash {
         return Some(format!("the agent crashed: {line}"));

@@ -1,24 +1,27 @@
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use regreen_model::Finding;
 
-use crate::line::LineKind;
-use crate::line::{message_of, without_cause_words};
+use crate::line::{LastKind, LineKind, announces_retry, message_of, without_cause_words};
+use crate::rank::is_code;
 use crate::rules::rule::Role;
 use crate::rules::rule::Rule;
 
-/// No more findings than this are kept, whatever the size of the output.
+/// How many findings are kept, whatever the size of the output.
 pub(crate) const MAX_FINDINGS: usize = 64;
-/// One rule keeps its first findings, and its last.
+/// How many of a rule's first findings are kept, besides the last.
 const FIRST_PER_RULE: usize = 2;
 
 /// How many findings of one rule are enough.
 const SETTLED: u64 = 32;
 
-/// The findings worth keeping: a few per rule, the strongest rules first when there are
-/// too many.
-#[derive(Clone, Debug)]
+/// The findings worth keeping: a few per rule, with the strongest rules first if there are too
+/// many.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Shortlist {
-    /// By the rule's number.
-    by_rule: Vec<Option<Kept>>,
+    /// By the rule's number. There are hundreds of rules, and a text matches a few.
+    by_rule: BTreeMap<usize, Kept>,
 }
 
 #[derive(Clone, Debug)]
@@ -27,40 +30,27 @@ struct Kept {
     count: u64,
     first: Vec<Finding>,
     last: Option<Finding>,
-    /// The line with the highest score: the first one of its rule may be a decoy.
+    /// The line with the highest score, because the rule's first one may be a decoy.
     best: Option<(i32, Finding)>,
 }
 
 impl Shortlist {
-    pub(crate) fn new(rules: usize) -> Self {
-        Self {
-            by_rule: (0..rules).map(|_| None).collect(),
-        }
-    }
-
     /// Returns how many findings of a rule there were.
     pub(crate) fn count(&self, n: usize) -> u64 {
-        self.by_rule
-            .get(n)
-            .and_then(Option::as_ref)
-            .map_or(0, |kept| kept.count)
+        self.by_rule.get(&n).map_or(0, |kept| kept.count)
     }
 
     /// Returns whether further findings of a rule add nothing: there are many, and one of them has
     /// the rule's full score.
     pub(crate) fn is_settled(&self, n: usize, rule: &Rule) -> bool {
-        let kept = self.by_rule.get(n).and_then(Option::as_ref);
-        kept.is_some_and(|kept| {
+        self.by_rule.get(&n).is_some_and(|kept| {
             let is_full = |(worth, _): &(i32, Finding)| *worth >= i32::from(rule.weight);
             kept.count >= SETTLED && kept.best.as_ref().is_some_and(is_full)
         })
     }
 
-    pub(crate) fn add(&mut self, n: usize, rule: &Rule, finding: Finding) {
-        let Some(place) = self.by_rule.get_mut(n) else {
-            return;
-        };
-        let kept = place.get_or_insert_with(|| Kept {
+    pub(crate) fn add(&mut self, n: usize, rule: &Rule, finding: Finding, kinds: &LastKind) {
+        let kept = self.by_rule.entry(n).or_insert_with(|| Kept {
             is_blame: rule.role.is_blame() || rule.role == Role::Frame,
             count: 0,
             first: Vec::new(),
@@ -69,7 +59,7 @@ impl Shortlist {
         });
         kept.count += 1;
         let worth = if kept.is_blame {
-            score(rule, &finding)
+            score(rule, &finding, kinds)
         } else {
             i32::from(rule.weight)
         };
@@ -85,19 +75,20 @@ impl Shortlist {
 
     /// Adds the findings of a later part of the output.
     pub(crate) fn absorb(&mut self, later: Self) {
-        for (own, more) in self.by_rule.iter_mut().zip(later.by_rule) {
-            match (own.as_mut(), more) {
-                (_, None) => {}
-                (None, more) => *own = more,
-                (Some(own), Some(more)) => own.absorb(more),
+        for (rule, more) in later.by_rule {
+            match self.by_rule.entry(rule) {
+                Entry::Vacant(free) => {
+                    free.insert(more);
+                }
+                Entry::Occupied(mut own) => own.get_mut().absorb(more),
             }
         }
     }
 
-    /// Returns the findings in the order of their lines.
+    /// Returns the findings in line order.
     pub(crate) fn into_findings(self) -> Vec<Finding> {
         let mut ranked: Vec<(bool, i32, Finding)> = Vec::new();
-        for kept in self.by_rule.into_iter().flatten() {
+        for kept in self.by_rule.into_values() {
             let worth = kept.best.as_ref().map_or(0, |(worth, _)| *worth);
             let best = kept.best.map(|(_, finding)| finding);
             let mut of_rule: Vec<Finding> = kept
@@ -148,18 +139,29 @@ impl Kept {
     }
 }
 
-/// How much less a line proves that green runs print as well.
+/// How much less a line proves if passing runs print it as well.
 const KNOWN: i32 = 100;
-/// How much more a line scores that is called the cause of another.
+/// How much more a line scores if it is called the cause of another.
 const NAMED_CAUSE: i32 = 10;
 
-/// Returns how much a line proves: the score of its rule, less the discount for its kind of line,
+/// Returns how much a line proves: the weight of its rule, less the discount for its kind of line,
 /// more if it is called the cause.
-pub(crate) fn score(rule: &Rule, finding: &Finding) -> i32 {
+pub(crate) fn score(rule: &Rule, finding: &Finding, kinds: &LastKind) -> i32 {
+    // Programs retry what they need, not what they check.
+    let is_retried = || {
+        let next = finding.after.first();
+        !rule.kind.is_some_and(is_code) && next.is_some_and(|line| announces_retry(line))
+    };
     let discount = if rule.steady {
         0
     } else {
-        LineKind::of(&finding.text).discount()
+        let of_line = kinds.of(&finding.text).discount();
+        let retried = LineKind::Retried.discount();
+        if of_line < retried && is_retried() {
+            retried
+        } else {
+            of_line
+        }
     };
     let bonus = if is_named_cause(finding) {
         NAMED_CAUSE
@@ -190,7 +192,7 @@ mod tests {
             before: before.iter().map(|line| (*line).to_owned()).collect(),
             ..Finding::default()
         };
-        score(rule, &finding)
+        score(rule, &finding, &LastKind::default())
     }
 
     #[test]
@@ -203,6 +205,20 @@ mod tests {
                 &["Caused by:"]
             ) > plain
         );
+    }
+
+    #[test]
+    fn an_error_that_is_tried_again_proves_less() {
+        let rule = RuleBook::ours().rule("network/dns").unwrap();
+        let worth = |after: &str| {
+            let finding = Finding {
+                text: "curl: (6) Could not resolve host: files.test".to_owned(),
+                after: vec![after.to_owned()],
+                ..Finding::default()
+            };
+            score(rule, &finding, &LastKind::default())
+        };
+        assert!(worth("attempt 1 failed, retrying in 2 s") < worth("giving up"));
     }
 
     #[test]

@@ -7,14 +7,14 @@ use serde_json::Deserializer;
 use crate::failure_block::has_failure_block;
 use crate::prose::{fences, is_quote, unfenced_lines};
 
-/// An agent's claim. It is checked elsewhere whether the claim is true.
+/// An agent's claim. Whether it is true is checked elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {
     /// `TASK_COMPLETE`
     Complete,
     /// `ALL_TASKS_COMPLETE`
     AllComplete,
-    /// `VERIFICATION_PASS`, of a `[VERIFY]` row.
+    /// `VERIFICATION_PASS`, for a `[VERIFY]` row.
     VerificationPass,
 }
 
@@ -31,11 +31,11 @@ impl Signal {
 
 /// Returns the signal that a final message gives for the task `id`; the last of several.
 ///
-/// It must fill a line, except for blanks and emphasis (`**…**`, `` `…` ``) around it: agents
-/// decorate it, and a word alone on its line is not a mention. If in doubt there is none, because
-/// asking again is cheap: not in a fence, even one that is never closed; not in a quote or in the
-/// lines that continue it; not as a list item or with anything after it. A block that says that
-/// the task FAILED overrides every signal.
+/// It must fill a line, except for surrounding blanks and emphasis (`**…**`, `` `…` ``): agents
+/// decorate it, and a word alone on its line isn't a mention. If in doubt there is none, because
+/// asking again is cheap: not in a fence, even one that is never closed; not in a quote or its
+/// continuation lines; not as a list item or with anything after it. A block that says that the
+/// task FAILED overrides every signal.
 #[must_use]
 pub fn signal(message: &str, id: &TaskId, is_verify_row: bool) -> Option<Signal> {
     let plain: String = strip_str(message).collect();
@@ -45,7 +45,7 @@ pub fn signal(message: &str, id: &TaskId, is_verify_row: bool) -> Option<Signal>
     last_signal(&plain, is_verify_row).map(|(_, signal)| signal)
 }
 
-/// Returns the last signal of a message without escape sequences, and the number of its line.
+/// Returns the last signal of a message without escape sequences, and its line number.
 pub(crate) fn last_signal(plain: &str, is_verify_row: bool) -> Option<(usize, Signal)> {
     let until = fences(plain).unclosed.unwrap_or(usize::MAX);
     let mut in_quote = false;
@@ -79,10 +79,10 @@ pub(crate) fn without_emphasis(text: &str) -> &str {
 
 const MARKER: &str = "TASK_MODIFICATION_REQUEST";
 
-/// Returns the request in a message: the marker on its own line, outside fences and quotes, and a
-/// JSON object below it, fenced or bare. The last of several counts.
+/// Returns the request in a message: the marker on its own line, outside of fences and quotes, and
+/// a JSON object below it, fenced or bare. The last of several counts.
 ///
-/// `Some(Err(…))` tells why a request could not be read.
+/// `Some(Err(…))` explains why a request couldn't be parsed.
 #[must_use]
 pub fn modification_request(message: &str) -> Option<Result<ModificationRequest, String>> {
     let plain: String = strip_str(message).collect();
@@ -93,7 +93,8 @@ pub fn modification_request(message: &str) -> Option<Result<ModificationRequest,
     Some(read_object(&below.join("\n")))
 }
 
-/// Returns whether a line is `TASK_MODIFICATION_REQUEST`, also as a heading, bold, or with a colon.
+/// Returns whether a line is `TASK_MODIFICATION_REQUEST`, also as a heading, in bold, or with a
+/// colon.
 fn is_marker(line: &str) -> bool {
     let line = line.trim().trim_start_matches('#').trim();
     without_emphasis(line.trim_end_matches(':')).trim_end_matches(':') == MARKER

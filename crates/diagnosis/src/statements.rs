@@ -3,19 +3,19 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::failure_block::has_any_failure_block;
-use crate::prose::{own_lines, sentences};
+use crate::prose::{own_lines, sentences, without_descriptions};
 
 /// How many items of a list are kept.
 const MAX_ITEMS: usize = 50;
 const MAX_ITEM: usize = 200;
 
-/// What a final message states about the work besides whether it failed.
+/// The statements of a final message about the work, besides whether it failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) completed_steps: Vec<String>,
     pub(crate) open_steps: Vec<String>,
     pub(crate) files: Vec<String>,
-    /// The `Error:` line of a failure block, 1-based, and what it says.
+    /// The 1-based `Error:` line of a failure block, and its text.
     pub(crate) failure_line: Option<u64>,
     pub(crate) failure_text: Option<String>,
     /// The first line with a negation.
@@ -41,12 +41,12 @@ static NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Matches negations that are good news: no errors, no problems.
 static GOOD_NEWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)\b(?:no|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|warnings?|issues?|problems?|regressions?|conflicts?|changes? in behaviou?r)\b|\bnothing (?:else )?(?:failed|broke|is broken|is missing|is left|was left|else)\b|\bno longer\b|\bnot only\b|\bkeine? (?:Fehler|Warnungen|Probleme)\b|\bnicht mehr\b|\baucune? (?:erreur|problème|avertissement)\b|\bsin (?:errores|problemas)\b|\bningún (?:error|problema)\b|\bsem (?:erros|problemas)\b|\bnenhum (?:erro|problema)\b|(?:没有|無|无)(?:任何)?(?:错误|問題|问题)|問題(?:は)?ありません|エラーは(?:ありません|出ません)|\bnessun (?:errore|problema)\b|\bgeen (?:fouten|problemen)\b|без ошибок",
+        r"(?i)\b(?:no|zero|without(?: any| a| a single)?) (?:\w+ )?(?:errors?|failures?|warnings?|issues?|problems?|regressions?|conflicts?|changes? in behaviou?r)\b|\bnothing (?:else )?(?:failed|broke|is broken|is missing|is left|was left|else)\b|\bno longer\b|\bno more \w+|(?:^|[\s(])'[^'\n]{2,60}'(?:[\s.,;:!?)]|$)|\x22[^\x22\n]{2,80}\x22|\bnot only\b|\bkeine? (?:Fehler|Warnungen|Probleme)\b|\bnicht mehr\b|\baucune? (?:erreur|problème|avertissement)\b|\bsin (?:errores|problemas)\b|\bningún (?:error|problema)\b|\bsem (?:erros|problemas)\b|\bnenhum (?:erro|problema)\b|(?:没有|無|无)(?:任何)?(?:错误|問題|问题)|問題(?:は)?ありません|エラーは(?:ありません|出ません)|\bnessun (?:errore|problema)\b|\bgeen (?:fouten|problemen)\b|без ошибок",
     )
     .ok()
 });
 
-/// A runner's note about an agent is shorter than this, in lines.
+/// A runner's note about an agent has fewer lines than this.
 const LONG: usize = 12;
 
 static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -70,12 +70,23 @@ static ERROR_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^\s*(?:[-*•+]\s+)?[*_]*error[*_]*\s*:[*_]*\s*(?P<error>\S.*)$").ok()
 });
 
+/// Matches the label above a plain list of what is done.
+static DONE_LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\W*(?:(?:work|steps?|tasks?|items?) )?(?:completed|done|finished)(?: (?:work|steps?|items?|so far|before (?:the )?failure|already))*\W*:\W*$").ok()
+});
+/// Matches the label above a plain list of what is not.
+static OPEN_LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\W*(?:(?:still )?(?:remaining|open|left|outstanding|not done|to ?do|missing)(?: (?:work|steps?|items?|to do))?|(?:work|steps?|items?) (?:remaining|left|still open))\W*:\W*$").ok()
+});
+static BULLET: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^\s*(?:[-*•+]|\d{1,3}[.)])\s+(?P<step>\S.*?)\s*$").ok());
+
 impl Message {
     pub(crate) fn read(text: &str) -> Self {
         let (failure_line, failure_text) = failure(text).unzip();
         Self {
-            completed_steps: steps(text, &STEP),
-            open_steps: steps(text, &OPEN_STEP),
+            completed_steps: marked_or_listed(text, &STEP, &DONE_LABEL),
+            open_steps: marked_or_listed(text, &OPEN_STEP, &OPEN_LABEL),
             files: files(text),
             failure_line,
             failure_text,
@@ -107,12 +118,46 @@ pub(crate) fn code_spans(text: &str) -> Vec<Line> {
 
 fn doubt(text: &str) -> Option<Line> {
     let (no, good_news) = (NO.as_ref()?, GOOD_NEWS.as_ref()?);
-    let says_no = |line: &str| no.is_match(&good_news.replace_all(line, " "));
-    let (n, line) = text.lines().enumerate().find(|(_, line)| says_no(line))?;
+    let says_no =
+        |line: &str| no.is_match(&good_news.replace_all(&without_descriptions(line), " "));
+    // An echoed command says nothing.
+    let said = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.starts_with("$ "));
+    let (n, line) = said.into_iter().find(|(_, line)| says_no(line))?;
     Some(Line {
         number: n as u64 + 1,
         text: cut(line.trim()),
     })
+}
+
+/// Returns the steps with a mark of their own, or else those listed below a label.
+fn marked_or_listed(
+    text: &str,
+    mark: &LazyLock<Option<Regex>>,
+    label: &LazyLock<Option<Regex>>,
+) -> Vec<String> {
+    let marked = steps(text, mark);
+    if marked.is_empty() {
+        listed_steps(text, label)
+    } else {
+        marked
+    }
+}
+
+fn listed_steps(text: &str, label: &LazyLock<Option<Regex>>) -> Vec<String> {
+    let (Some(label), Some(bullet)) = (label.as_ref(), BULLET.as_ref()) else {
+        return Vec::new();
+    };
+    let below = own_lines(text).skip_while(|line| !label.is_match(line));
+    let list = below.skip(1).skip_while(|line| line.trim().is_empty());
+    let items = list.map_while(|line| bullet.captures(line));
+    items
+        .map(|found| cut(&found["step"]))
+        .filter(|step| !step.eq_ignore_ascii_case("none"))
+        .take(MAX_ITEMS)
+        .collect()
 }
 
 fn steps(text: &str, mark: &LazyLock<Option<Regex>>) -> Vec<String> {
@@ -127,7 +172,7 @@ fn steps(text: &str, mark: &LazyLock<Option<Regex>>) -> Vec<String> {
         .collect()
 }
 
-/// Returns the files of a `Files modified:` line if there is one, or else all files named.
+/// Returns the files in a `Files modified:` line if there is one, otherwise all files named.
 fn files(text: &str) -> Vec<String> {
     listed_files(text).unwrap_or_else(|| named_files(text))
 }
@@ -163,14 +208,14 @@ fn named_files(text: &str) -> Vec<String> {
     files
 }
 
-/// Returns whether a sentence is about something missing: a file that it names was not changed.
+/// Returns whether a sentence is about something missing, so that a file it names wasn't changed.
 fn is_about_absence(sentence: &str) -> bool {
     ABSENT
         .as_ref()
         .is_some_and(|absent| absent.is_match(sentence))
 }
 
-/// Returns line number and text of the error in a failure block.
+/// Returns the line number and text of the error in a failure block.
 fn failure(text: &str) -> Option<(u64, String)> {
     if !has_any_failure_block(text) {
         return None;
@@ -208,6 +253,17 @@ mod tests {
             ["Schema", "Views", "Wire the form"]
         );
         assert_eq!(message.open_steps, ["Docs"]);
+    }
+
+    #[test]
+    fn steps_in_a_plain_list_below_a_label_are_steps_too() {
+        let message = Message::read(
+            "It stopped.\n\nWork completed before failure:\n  - Parser added\n  - Tests written\n\nRemaining:\n* Docs\n",
+        );
+        assert_eq!(message.completed_steps, ["Parser added", "Tests written"]);
+        assert_eq!(message.open_steps, ["Docs"]);
+        let none = Message::read("Completed:\n- None\n");
+        assert!(none.completed_steps.is_empty());
     }
 
     #[test]

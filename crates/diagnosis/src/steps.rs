@@ -1,5 +1,5 @@
-//! The steps of a log. A CI system frames what it runs, so the cause of a failure stands in the
-//! step that failed; checkout, caches and clean-up explain it only if no step does.
+//! The steps of a log. A CI system frames what it runs, so the cause of a failure is in the step
+//! that failed; checkout, caches and clean-up explain it only if no step does.
 //!
 //! The marks of each system are rules (`rules/framing.toml`). Marks with a name nest; one without
 //! a name ends the step before it. A log without marks is one step.
@@ -7,18 +7,22 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use memchr::memrchr_iter;
 use regreen_model::Finding;
 
+use crate::line::LastKind;
 use crate::rules::RuleBook;
 use crate::rules::rule::{Role, Rule};
 use crate::shortlist::{Shortlist, score};
 
-/// The capture of a mark that pairs the beginning of a step with its end.
+/// The capture of a mark that pairs the start of a step with its end.
 const NAME: &str = "step";
 /// The captures of a mark that name a step for people.
 const TITLES: [&str; 2] = [STEP_TITLE, "label"];
 pub(crate) const STEP_TITLE: &str = "command";
-/// Steps that are nested deeper count as part of the one around them.
+/// The capture that holds the task that a tool said it runs.
+pub(crate) const RUNNING_TASK: &str = "running task";
+/// Steps nested deeper count as part of the one around them.
 const MAX_DEPTH: usize = 8;
 
 /// Whose work a step is.
@@ -29,10 +33,10 @@ enum Owner {
     System,
 }
 
-/// A step that has begun, with the findings in it.
+/// A step that has started, with its findings.
 #[derive(Debug)]
 struct Step {
-    /// None if the next mark ends it.
+    /// `None` if the next mark ends it.
     name: Option<String>,
     title: Option<String>,
     owner: Owner,
@@ -44,22 +48,24 @@ struct Step {
 #[derive(Debug)]
 pub(crate) struct EndedStep {
     pub(crate) findings: Vec<Finding>,
-    /// The end of its output, and the numbers of its lines.
+    /// The end of its output, and its line numbers.
     pub(crate) tail: Vec<u8>,
     pub(crate) lines: RangeInclusive<u64>,
-    /// What the system calls it: its command or its name.
+    /// The system's title for it: its command or its name.
     pub(crate) title: Option<String>,
+    /// The line of the last command that a shell echoed in it.
+    pub(crate) last_command_at: Option<u64>,
 }
 
 /// The findings of a log, step by step.
 #[derive(Debug)]
 pub(crate) struct Steps {
-    /// The innermost last; the first is the log itself.
+    /// The open steps, innermost last; the first is the log itself.
     open: Vec<Step>,
-    /// What ended steps had, by owner.
+    /// The findings of ended steps, by owner.
     of_project: Shortlist,
     of_system: Shortlist,
-    /// The project's step that ended last, until another begins: a mark may follow that says how it
+    /// The project's step that ended last, until another starts: a mark may follow that says how it
     /// ended.
     ended: Option<EndedStep>,
     /// The step that failed first, and the line of the mark that says so.
@@ -77,6 +83,8 @@ pub(crate) struct Mark<'a> {
     pub(crate) line: u64,
     /// The end of the output before it.
     pub(crate) tail: &'a [u8],
+    /// The last command that a shell echoed before it, with its line number.
+    pub(crate) last_command: Option<&'a (u64, String)>,
 }
 
 impl Mark<'_> {
@@ -90,8 +98,8 @@ impl Steps {
     pub(crate) fn new() -> Self {
         Self {
             open: vec![Step::new(None, None, Owner::Project, 1)],
-            of_project: no_findings(),
-            of_system: no_findings(),
+            of_project: Shortlist::default(),
+            of_system: Shortlist::default(),
             ended: None,
             failed: None,
             failed_at: None,
@@ -106,19 +114,21 @@ impl Steps {
             .map_or(&self.of_project, |step| &step.findings)
     }
 
-    pub(crate) fn add(&mut self, n: usize, rule: &Rule, finding: Finding) {
-        // The mark itself may say why: its exit code is that of a time limit.
+    pub(crate) fn add(&mut self, n: usize, rule: &Rule, finding: Finding, kinds: &LastKind) {
+        // The mark itself may explain it: its exit code is that of a time limit.
         if self.failed_at == Some(finding.line)
             && let Some(failed) = &mut self.failed
         {
             failed.findings.push(finding);
             return;
         }
-        let findings = match self.open.last_mut() {
-            Some(step) => &mut step.findings,
-            None => &mut self.of_project,
+        let Some(step) = self.open.last_mut() else {
+            self.of_project.add(n, rule, finding, kinds);
+            return;
         };
-        findings.add(n, rule, finding);
+        let command = finding.command.or_else(|| step.title.clone());
+        let finding = Finding { command, ..finding };
+        step.findings.add(n, rule, finding, kinds);
     }
 
     pub(crate) fn mark(&mut self, mark: &Mark<'_>) {
@@ -136,7 +146,8 @@ impl Steps {
 
     fn begin(&mut self, mark: &Mark<'_>, owner: Owner) {
         let name = mark.captures.get(NAME).cloned();
-        // A system may clean up before it says that a step failed.
+        let owner = self.owner_inside(owner);
+        // A system may clean up before it reports that a step failed.
         if owner == Owner::Project {
             self.ended = None;
         }
@@ -149,18 +160,22 @@ impl Steps {
             self.close();
         }
         if self.open.len() < MAX_DEPTH {
-            let around = self.open.last().map_or(Owner::Project, |step| step.owner);
-            let owner = if around == Owner::System {
-                around
-            } else {
-                owner
-            };
             self.open
                 .push(Step::new(name, mark.title(), owner, mark.line));
         }
     }
 
-    /// Ends the step of this name, and what is open inside it. A name that no step has is ignored.
+    /// Returns whose work a step is that begins now: inside the system's own work, all is its own.
+    fn owner_inside(&self, owner: Owner) -> Owner {
+        let mut named = self.open.iter().filter(|step| step.name.is_some());
+        if named.any(|step| step.owner == Owner::System) {
+            Owner::System
+        } else {
+            owner
+        }
+    }
+
+    /// Ends the step with this name, and everything open inside it. An unknown name is ignored.
     fn end(&mut self, name: Option<&String>, mark: &Mark<'_>) {
         let Some(depth) = self
             .open
@@ -179,7 +194,7 @@ impl Steps {
         self.close();
     }
 
-    /// Closes the innermost step. Its findings are those of the step around it as well.
+    /// Closes the innermost step. Its findings also belong to the step around it.
     fn close(&mut self) {
         let Some(step) = self.open.pop() else {
             return;
@@ -197,8 +212,8 @@ impl Steps {
         }
     }
 
-    /// The first step that failed counts: what follows may be its consequence. A later one counts
-    /// instead if the first explains nothing.
+    /// Records a failed step. The first one counts, because others may follow from it; a later one
+    /// counts instead if the first explains nothing.
     fn fail(&mut self, mark: &Mark<'_>) {
         let ended = self.ended.take();
         if self.failed.as_ref().is_some_and(EndedStep::explains) {
@@ -212,7 +227,7 @@ impl Steps {
         }
     }
 
-    /// Returns the findings to choose the cause from, and the step that failed, if a mark named one.
+    /// Returns the findings to choose the cause from, and the failed step, if a mark named one.
     pub(crate) fn into_findings(mut self) -> (Vec<Finding>, Option<EndedStep>) {
         if !self.is_framed {
             let only = self.open.pop().map(|step| step.findings.into_findings());
@@ -241,22 +256,25 @@ impl Step {
             name,
             title,
             owner,
-            findings: no_findings(),
+            findings: Shortlist::default(),
         }
     }
 }
 
 impl EndedStep {
     fn of(step: &Step, end: &Mark<'_>) -> Self {
+        let lines = step.first_line..=end.line.saturating_sub(1);
+        let command = end.last_command.filter(|(line, _)| lines.contains(line));
         Self {
             findings: step.findings.clone().into_findings(),
-            tail: end.tail.to_vec(),
-            lines: step.first_line..=end.line.saturating_sub(1),
-            title: step.title.clone(),
+            tail: last_lines(end.tail, lines.clone().count()).to_vec(),
+            last_command_at: command.map(|(line, _)| *line),
+            title: step.title.clone().or_else(|| Some(command?.1.clone())),
+            lines,
         }
     }
 
-    /// The mark at the end knows the whole command.
+    /// Sets the title from the mark at the end, which has the whole command.
     fn titled(self, title: Option<String>) -> Self {
         Self {
             title: title.or(self.title),
@@ -273,14 +291,21 @@ impl EndedStep {
     }
 }
 
-/// Returns whether one of the findings may be a cause.
-fn explains(findings: &[Finding]) -> bool {
-    findings.iter().any(|finding| {
-        let rule = RuleBook::ours().rule(&finding.rule);
-        rule.is_some_and(|rule| rule.role.is_blame() && score(rule, finding) > 0)
-    })
+/// Returns the last `count` lines of a text that ends with a line ending.
+fn last_lines(text: &[u8], count: usize) -> &[u8] {
+    let ends = memrchr_iter(b'\n', text);
+    // The last line ending belongs to the last line.
+    let start = ends.skip(1).nth(count.saturating_sub(1));
+    start.map_or(text, |end| &text[end + 1..])
 }
 
-fn no_findings() -> Shortlist {
-    Shortlist::new(RuleBook::ours().rules.len())
+/// Returns whether one of the findings may be a cause.
+fn explains(findings: &[Finding]) -> bool {
+    let kinds = LastKind::default();
+    findings.iter().any(|finding| {
+        let rule = RuleBook::ours().rule(&finding.rule);
+        rule.is_some_and(|rule| {
+            matches!(rule.role, Role::Cause | Role::Symptom) && score(rule, finding, &kinds) > 0
+        })
+    })
 }

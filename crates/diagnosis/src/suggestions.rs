@@ -1,9 +1,10 @@
-//! Suggestions against a failure, for people and for the next prompt.
+//! Suggestions for a failure, for people and for the next prompt.
 
 use std::fmt::Write as _;
 
 use regreen_model::{FailureCategory, FailureKind, RepairAction, RetryMode};
 
+use crate::concrete_suggestions::alternative;
 use crate::framings::framings;
 use crate::rules::RuleBook;
 
@@ -28,15 +29,14 @@ pub(crate) fn suggestions_for(kind: FailureKind, repair: Option<&RepairAction>) 
 /// The suggestion for unfinished work if nothing more is known.
 pub(crate) const REST: &str = "Complete remaining work";
 
-/// Returns suggestions for the rest of the work: the open steps, and the blocker.
+/// Returns suggestions for the remaining work: the open steps, and the blocker.
 pub(crate) fn of_rest(open_steps: &[String], blocker: Option<&str>) -> Vec<String> {
     let rest = match open_steps {
         [] => REST.to_owned(),
         steps => format!("{REST}: {}", steps.join("; ")),
     };
     let fix = blocker.map(|blocker| format!("Fix blocker: {blocker}"));
-    let adjust = "Adjust approach: try another way around the blocker".to_owned();
-    [Some(rest), fix, Some(adjust)]
+    [Some(rest), fix, Some(alternative(blocker))]
         .into_iter()
         .flatten()
         .collect()
@@ -194,7 +194,7 @@ Every failed attempt has one of five categories and one kind. This page is gener
 that regreen uses; `rules` is the number of rules that detect the kind.
 ";
 
-/// Renders the page of the user guide that lists the kinds, their meaning and suggestions.
+/// Renders the page of the user guide that lists the kinds, their meanings and suggestions.
 #[must_use]
 pub fn failures_page() -> String {
     let mut page = INTRODUCTION.to_owned();

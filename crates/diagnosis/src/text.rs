@@ -6,8 +6,8 @@ use regreen_model::is_format_control;
 const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
 
-/// The position within a sequence. A line end always ends a sequence: an unfinished one must not
-/// swallow the rest of the output.
+/// The position within a sequence. A line ending always ends a sequence, so that an unfinished one
+/// doesn't swallow the rest of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
@@ -51,7 +51,7 @@ impl Stripper {
             (_, ESC) => State::Escape,
             (State::Escape, b'[') => State::Control,
             (State::Escape, b']' | b'P' | b'_' | b'^') => State::Command,
-            // Character set sequences have one more byte, which is not a letter.
+            // Character set sequences have one more byte, which isn't a letter.
             (State::Escape, b'(' | b')' | b'*' | b'+' | b'#' | b' ') => State::Escape,
             (State::Control, 0x20..=0x3f) => State::Control,
             (State::Command, byte) if byte != BEL => State::Command,
@@ -70,7 +70,7 @@ pub(crate) fn strip(text: &str) -> String {
 /// Longer texts are cut.
 const MAX_CHARS: usize = 2000;
 
-/// Puts text from outside on one line: nothing in it can begin another line or change how its
+/// Puts untrusted text on one line: nothing in it can start another line or change how its
 /// neighbours are read.
 pub(crate) fn one_line(text: &str) -> String {
     let start = &text[..text.floor_char_boundary(MAX_CHARS * 8)];

@@ -1,5 +1,5 @@
-//! Admissions of unfinished work are told from sentences about finished work. The rules were written
-//! from the odd lines of the two lists; the even ones show how they do on other sentences.
+//! Admissions of unfinished work versus sentences about finished work. The rules were written from
+//! the odd lines of the two lists; the even ones show how the rules do on other sentences.
 #![expect(clippy::cast_precision_loss, reason = "a few hundred sentences")]
 
 use regreen_diagnosis::admission;
@@ -7,7 +7,7 @@ use regreen_diagnosis::admission;
 const ADMISSIONS: &str = include_str!("admissions.txt");
 const HARMLESS: &str = include_str!("harmless.txt");
 
-/// Returns precision and recall on every second line, from the first or the second.
+/// Returns precision and recall on every second line, starting from the first or the second.
 fn figures(from: usize) -> (f64, f64) {
     let count = |text: &str| {
         let all: Vec<&str> = text.lines().skip(from).step_by(2).collect();

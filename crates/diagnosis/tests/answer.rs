@@ -1,4 +1,4 @@
-//! What `explain` answers besides the line: place, step, number of failures, excerpt.
+//! What `explain` answers besides the line: location, step, number of failures, excerpt.
 
 use std::sync::Arc;
 
@@ -104,4 +104,38 @@ fn a_cause_that_is_new_wins_over_stronger_lines_that_are_not() {
         E   assert 3 == 4\n1 failed, 2 passed in 1s\n";
     assert!(line_of(&explained(red, &[])).starts_with("fatal"));
     assert!(line_of(&explained(red, &[green])).contains("assert 3 == 4"));
+}
+
+#[test]
+fn the_innermost_command_is_named_beside_the_step() {
+    let cause = "src/a.ts(3,5): error TS2304: Cannot find name 'x'.\n";
+    for (log, command) in [
+        (
+            format!(
+                "> cart@1.0.0 test\n> npm run types\n\n\n> cart@1.0.0 types\n> tsc --noEmit\n\n{cause}"
+            ),
+            "tsc --noEmit",
+        ),
+        (
+            format!("> Task :web:compile\n{cause}> Task :web:compile FAILED\n"),
+            ":web:compile",
+        ),
+        (
+            format!(
+                "{cause}make[1]: *** [Makefile:12: types] Error 2\nmake: *** [Makefile:3: all] Error 2\n"
+            ),
+            "make types",
+        ),
+    ] {
+        let framed = format!(
+            "##[group]Run ./ci.sh\n##[endgroup]\n{log}##[error]Process completed with exit code 2.\n"
+        );
+        let framed: String = framed
+            .lines()
+            .map(|line| format!("2026-01-02T03:04:05.1234567Z {line}\n"))
+            .collect();
+        let explanation = explained(&framed, &[]);
+        assert_eq!(explanation.step(), Some("./ci.sh"), "{log}");
+        assert_eq!(explanation.command(), Some(command), "{log}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Logs of CI systems: the cause stands in the step that failed.
+//! Logs of CI systems: the cause is in the step that failed.
 
 use regreen_diagnosis::{Explanation, evidence_of, scan};
 use regreen_model::{Ending, Source};
@@ -243,5 +243,74 @@ fn jenkins_ends_a_pipeline_before_it_says_that_a_step_failed() {
          ERROR: script returned exit code 101\n\
          Finished: FAILURE\n",
         (4, "error[E0425]: cannot find value `x` in this scope"),
+    );
+}
+
+#[test]
+fn stages_that_jenkins_skips_and_post_actions_are_not_the_step_that_failed() {
+    check(
+        "[Pipeline] { (Install)\n\
+         [Pipeline] sh\n\
+         + ./install.sh\n\
+         curl: (6) Could not resolve host: mirror.test\n\
+         [Pipeline] }\n\
+         [Pipeline] { (Test)\n\
+         [Pipeline] sh\n\
+         + go test ./...\n\
+         \x20   cart_test.go:14: got 138, want 119\n\
+         [Pipeline] }\n\
+         [Pipeline] // stage\n\
+         [Pipeline] stage\n\
+         [Pipeline] { (Deploy)\n\
+         Stage \"Deploy\" skipped due to earlier failure(s)\n\
+         [Pipeline] }\n\
+         [Pipeline] // stage\n\
+         [Pipeline] stage\n\
+         [Pipeline] { (Declarative: Post Actions)\n\
+         [Pipeline] sh\n\
+         + docker logs db\n\
+         Error: No such container: db\n\
+         [Pipeline] junit\n\
+         ERROR: No test report files were found. Configuration error?\n\
+         [Pipeline] }\n\
+         [Pipeline] End of Pipeline\n\
+         ERROR: script returned exit code 1\n\
+         Finished: FAILURE\n",
+        (9, "cart_test.go:14: got 138, want 119"),
+    );
+}
+
+#[test]
+fn earlier_commands_of_a_gitlab_job_passed() {
+    check(
+        "section_start:1560896353:step_script\r\u{1b}[0KExecuting \"step_script\"\n\
+         $ ./install.sh\n\
+         curl: (6) Could not resolve host: mirror.test\n\
+         $ go test ./...\n\
+         \x20   cart_test.go:14: got 138, want 119\n\
+         section_end:1560896354:step_script\r\u{1b}[0K\n\
+         section_start:1560896355:after_script\r\u{1b}[0KRunning after_script\n\
+         $ docker logs db\n\
+         Error: No such container: db\n\
+         section_end:1560896356:after_script\r\u{1b}[0K\n\
+         ERROR: Job failed: exit code 1\n",
+        (5, "cart_test.go:14: got 138, want 119"),
+    );
+}
+
+#[test]
+fn a_command_that_failed_silently_is_quoted_itself() {
+    let log = "+ echo checking\nchecking\n+ test -f shop.cfg\n";
+    check(log, (3, "test -f shop.cfg"));
+    let below_make = format!("{log}make: *** [Makefile:3: check] Error 1\n");
+    check(&below_make, (3, "test -f shop.cfg"));
+}
+
+#[test]
+fn the_lines_of_a_diff_are_no_commands() {
+    check(
+        "AssertionError: Lists differ: [1, 2] != [1, 3]\n\n- [1, 2]\n?     ^\n\n+ [1, 3]\n?     ^\n\n\
+         AssertionError: False is not true\n",
+        (1, "AssertionError: Lists differ: [1, 2] != [1, 3]"),
     );
 }

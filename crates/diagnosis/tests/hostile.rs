@@ -45,8 +45,8 @@ fn one_line_of_five_megabytes_is_read() {
     }
 }
 
-/// Returns the CPU time of this thread in milliseconds, which other work on the machine does not
-/// affect; `None` if the system does not report it.
+/// Returns the CPU time of this thread in milliseconds, which other load on the machine doesn't
+/// affect; `None` if the system doesn't report it.
 #[expect(clippy::disallowed_methods, reason = "a test that measures itself")]
 fn worked() -> Option<f64> {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -67,7 +67,7 @@ fn four_times_the_size_is_about_four_times_the_work() {
         let (Some(little), Some(much)) = (work_for(&small), work_for(&small.repeat(4))) else {
             return;
         };
-        // Quadratic work would be sixteen times as much; the system counts in steps of milliseconds.
+        // Quadratic work would be sixteen times as much; the system counts in milliseconds.
         let allowed = little * 10.0 + 40.0;
         assert!(much < allowed, "{unit:?}: {much} ms, allowed {allowed} ms");
     }

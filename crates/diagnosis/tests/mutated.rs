@@ -1,4 +1,4 @@
-//! Pieces of real outputs, messages and reports, cut and joined at random. The same properties as
+//! Pieces of real outputs, messages and reports, cut and joined at random. The properties are those
 //! in `fuzz/`, checked briefly in every test run.
 
 use std::sync::LazyLock;

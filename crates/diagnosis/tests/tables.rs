@@ -20,7 +20,7 @@ struct Case {
     text: String,
     #[serde(default)]
     exit: i32,
-    /// Every defensible kind, the best first; none if it did not fail.
+    /// Every defensible kind, best first; empty if it didn't fail.
     kinds: Vec<String>,
     category: Option<String>,
     repair: Option<String>,
@@ -40,7 +40,7 @@ fn diagnose(case: &Case, source: Source) -> Option<Failure> {
     ))
 }
 
-/// Tells what is wrong with the diagnosis, if anything.
+/// Returns what is wrong with the diagnosis, if anything.
 fn complaint(case: &Case, source: Source) -> Option<String> {
     let failure = diagnose(case, source);
     let kind = failure.as_ref().map(|f| f.kind.name().to_owned());

@@ -1,8 +1,7 @@
-//! The files people and regreen share: `tasks.md`, `.ralph-state.json`, `.progress.md`.
+//! The files that people and regreen share: `tasks.md`, `.ralph-state.json`, `.progress.md`.
 //!
-//! Each is read without failing, changed by the smallest edit that does what is meant, and
-//! keeps every other byte. Text in, text out: files are touched in
-//! `workspace`.
+//! Reading never fails, and an edit is the smallest one that does the job and keeps every other
+//! byte. Text in, text out: the files themselves are `workspace`'s business.
 //!
 //! ```
 //! use regreen_documents::TaskFile;
@@ -22,18 +21,19 @@ mod state;
 mod tasks;
 
 pub use plan_review::{
-    Aspect, ClaimedRow, PlanReview, RevertedEdit, RowChange, choices_of_change, line_diff, review,
-    with_accepted_changes, with_reopened,
+    Aspect, ClaimedRow, ForeignCode, PlanReview, RevertedEdit, RowChange, choices_of_change,
+    line_diff, review, review_after, with_accepted_changes, with_reopened,
 };
-pub use progress::{FixHistory, HealingOutcome, ProgressFile};
+pub use progress::{CompletedLine, FixHistory, HealingOutcome, ProgressFile};
 pub use shell::{
-    PathState, RedCommand, Shell, always_passes, guarded, inputs_of, is_search, says_no_with_one,
+    PathState, RedCommand, Shell, always_passes, guarded, inputs_of, is_plain_command, is_search,
+    needs_of, says_no_with_one,
 };
 pub use state::{
     FixRecord, InvalidState, ModificationLineage, StateDocument, StateWarning, TaskResult,
     epic_with_completed, index_page_with_completed, index_with_completed,
 };
 pub use tasks::{
-    Change, EditError, InsertPosition, Next, Pick, RowId, TaskFile, background_start,
-    commit_message, shell_steps, verify_commands,
+    Change, EditError, InsertPosition, Next, Pick, RowId, TaskFile, UNRUN_HELP, UnrunRows,
+    background_start, commit_message, shell_steps, verify_commands,
 };

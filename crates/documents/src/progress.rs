@@ -1,23 +1,23 @@
-//! `.progress.md`: what was completed and how it was healed, for people to read.
+//! `.progress.md`: completed tasks and how they were healed, for people to read.
 //!
-//! regreen owns single lines of it. Every other byte is the user's.
+//! regreen owns single lines of the file. Every other byte is the user's.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
-use regreen_model::{PlainLine, TaskId};
+use regreen_model::{FailureKind, PlainLine, TaskId};
 
 use crate::markdown::{Line, LineKind, eol_of, scan};
 
 const COMPLETED: &[&str] = &["Completed Tasks", "Completed"];
 const HISTORY: &[&str] = &["Fix Task History"];
 const LEARNINGS: &[&str] = &["Learnings"];
-/// Titles are for people: a line of this length is enough.
+/// Long enough for a title that people read.
 const TITLE_CHARS: usize = 300;
 
-/// The text of a progress file. Each edit returns the text with one line added or changed, and
-/// repeating it changes nothing.
+/// The text of a progress file. Each edit returns the text with one line added or changed, and is
+/// idempotent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgressFile {
     text: String,
@@ -36,40 +36,48 @@ impl ProgressFile {
         &self.text
     }
 
-    /// Adds a completed task, with its commit if it has one.
+    /// Returns the lines below `## Learnings`, oldest first.
+    #[must_use]
+    pub fn learnings(&self) -> Vec<&str> {
+        let parsed = ParsedText::of(&self.text);
+        let Some(section) = parsed.section(LEARNINGS) else {
+            return Vec::new();
+        };
+        let lines = parsed.lines_of(&section).iter();
+        let lines = lines.filter(|line| !line.is_blank());
+        lines.map(|line| parsed.content(line)).collect()
+    }
+
+    /// Adds a completed task, with its commit if there is one.
     #[must_use]
     pub fn completed(&self, task: &TaskId, title: &str, commit: Option<&str>) -> Self {
-        let line = completed_line(task, title, commit);
+        self.with_completed(&CompletedLine::new(task, title, commit))
+    }
+
+    fn with_completed(&self, CompletedLine(line): &CompletedLine) -> Self {
         let parsed = ParsedText::of(&self.text);
         match parsed.section(COMPLETED) {
-            Some(section) if parsed.has_line(&section, &line) => self.clone(),
-            Some(section) => self.with_line_in(&parsed, &section, &line),
+            Some(section) if parsed.has_line(&section, line) => self.clone(),
+            Some(section) => self.with_line_in(&parsed, &section, line),
             None => {
                 let next = parsed
                     .heading(HISTORY)
                     .or_else(|| parsed.heading(LEARNINGS));
-                self.with_section(&parsed, "## Completed Tasks", &line, next)
+                self.with_section(&parsed, "## Completed Tasks", line, next)
             }
         }
     }
 
-    /// Adds those completed tasks that are missing, each with its title and commit.
+    /// Adds the completed tasks that are missing.
     #[must_use]
-    pub fn all_completed<'r>(
-        &self,
-        tasks: impl IntoIterator<Item = (&'r TaskId, &'r str, Option<&'r str>)>,
-    ) -> Self {
+    pub fn all_completed<'r>(&self, tasks: impl IntoIterator<Item = &'r CompletedLine>) -> Self {
         let there: BTreeSet<&str> = self.text.lines().map(str::trim_end).collect();
-        let missing = tasks.into_iter().filter(|(task, title, commit)| {
-            let line = completed_line(task, title, *commit);
-            !there.contains(line.as_str())
-        });
-        missing.fold(self.clone(), |progress, (task, title, commit)| {
-            progress.completed(task, title, commit)
-        })
+        let tasks = tasks.into_iter();
+        let missing = tasks.filter(|CompletedLine(line)| !there.contains(line.as_str()));
+        missing.fold(self.clone(), |progress, line| progress.with_completed(line))
     }
 
-    /// Removes the lines of a task that is no longer completed.
+    /// Removes the lines of a task that is open again.
     #[must_use]
     pub fn reopened(&self, task: &TaskId) -> Self {
         let start = format!("- [x] {task} ");
@@ -85,7 +93,7 @@ impl ProgressFile {
         self.spliced(line.start..line.end + eol, "").reopened(task)
     }
 
-    /// Adds how a task was healed: one line per task, changed in place.
+    /// Adds how a task was healed. There is one line per task, which is changed in place.
     #[must_use]
     pub fn fix_history(&self, history: &FixHistory) -> Self {
         let line = history.to_string();
@@ -99,6 +107,17 @@ impl ProgressFile {
             Some(old) => self.spliced(old, &line),
             None => self.with_line_in(&parsed, &section, &line),
         }
+    }
+
+    /// Returns what an empty file says when a limit was reached: how the task failed last.
+    #[must_use]
+    pub fn or_failed(self, task: &TaskId, kind: Option<FailureKind>) -> Self {
+        if !self.text.is_empty() {
+            return self;
+        }
+        let kind = kind.map(|kind| format!(": {}", kind.words()));
+        let kind = kind.unwrap_or_default();
+        Self::read(format!("## Learnings\n- Task {task} failed{kind}\n"))
     }
 
     fn with_line_in(&self, parsed: &ParsedText<'_>, section: &Section, line: &str) -> Self {
@@ -126,7 +145,7 @@ impl ProgressFile {
         let section = match (ends_line || self.text.is_empty(), ends_blank) {
             (true, true) => format!("{heading}{eol}{line}{eol}"),
             (true, false) => format!("{eol}{heading}{eol}{line}{eol}"),
-            // A file without a final line ending stays one.
+            // A file without a final line ending keeps having none.
             (false, _) => format!("{eol}{eol}{heading}{eol}{line}"),
         };
         self.spliced(end..end, &section)
@@ -139,14 +158,22 @@ impl ProgressFile {
     }
 }
 
-fn completed_line(task: &TaskId, title: &str, commit: Option<&str>) -> String {
-    let title = PlainLine::flatten(title, TITLE_CHARS);
-    let mut line = format!("- [x] {task} {title}").trim_end().to_owned();
-    if let Some(commit) = commit {
-        line.push_str(" - ");
-        line.push_str(commit);
+/// The line of a completed task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompletedLine(String);
+
+impl CompletedLine {
+    /// Creates the line of a task with this title, and its commit if there is one.
+    #[must_use]
+    pub fn new(task: &TaskId, title: &str, commit: Option<&str>) -> Self {
+        let title = PlainLine::flatten(title, TITLE_CHARS);
+        let mut line = format!("- [x] {task} {title}").trim_end().to_owned();
+        if let Some(commit) = commit {
+            line.push_str(" - ");
+            line.push_str(commit);
+        }
+        Self(line)
     }
-    line
 }
 
 /// A text with its lines.
@@ -155,10 +182,10 @@ struct ParsedText<'t> {
     lines: Vec<Line>,
 }
 
-/// The lines from a heading to the next one of its level.
+/// The lines from a heading to the next one of the same level.
 struct Section {
     lines: Range<usize>,
-    /// Its last line that is not blank; the heading if there is no other.
+    /// Its last non-blank line, which may be the heading.
     last_text: usize,
 }
 
@@ -174,7 +201,8 @@ impl<'t> ParsedText<'t> {
         self.text[line.first..line.end].trim_end()
     }
 
-    /// Returns the line of the first second-level heading of one of these names, in their order.
+    /// Returns the line of the first second-level heading with one of these names, in order of
+    /// preference.
     fn heading(&self, names: &[&str]) -> Option<usize> {
         names.iter().find_map(|name| {
             self.lines.iter().position(|line| {
@@ -209,7 +237,7 @@ impl<'t> ParsedText<'t> {
             .any(|line| self.content(line) == text)
     }
 
-    /// Returns the bytes of the list item in a section that starts so.
+    /// Returns the bytes of the section's list item with this start.
     fn line_starting(&self, section: &Section, start: &str) -> Option<Range<usize>> {
         let is_it = |line: &&Line| line.item().is_some() && self.content(line).starts_with(start);
         let line = self.lines_of(section).iter().find(is_it)?;
@@ -217,12 +245,12 @@ impl<'t> ParsedText<'t> {
     }
 }
 
-/// Returns how many `#` a heading has; an underlined one counts as the first level.
+/// Returns the level of a heading; an underlined one counts as the first level.
 fn level(heading: &str) -> usize {
     heading.bytes().take_while(|b| *b == b'#').count()
 }
 
-/// How healing a task ended.
+/// How the healing of a task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HealingOutcome {
     /// The task passed.

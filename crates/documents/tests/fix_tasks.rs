@@ -1,4 +1,4 @@
-//! Fix tasks: what they say, where they go, and what hostile text cannot do.
+//! Fix tasks: their text, their position, and what hostile text can't do.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use regreen_documents::{Change, InsertPosition, TaskFile};
 use regreen_model::{FixOrigin, Marker, NewTask, PlainLine, Task, TaskId};
 
-/// The file with a fix of the task `id` made for `origin`.
+/// Returns the file with a fix for the task `id`, made for `origin`.
 fn with_fix(text: &str, id: &str, origin: &FixOrigin) -> String {
     let file = TaskFile::read(text);
     let id = TaskId::parse(id).unwrap();

@@ -1,4 +1,4 @@
-//! Whatever an agent does to a plan, what must not be lost is there afterwards.
+//! Whatever an agent does to a plan, nothing that must be kept is lost.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use regreen_documents::{PlanReview, RowId, TaskFile, review};
 use regreen_model::{Task, TaskId, TaskKey, TaskKind};
 
-/// A plan of some phases: with ids or without, flat or in groups, with fixes.
+/// A plan with phases: with or without ids, flat or in groups, with fixes.
 fn plan() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         Just("  - **Do**: one\n  - **Verify**: `make test`\n  - **Commit**: `feat: one`\n"),
@@ -39,7 +39,7 @@ fn plan() -> impl Strategy<Value = String> {
     })
 }
 
-/// One thing that an agent does to a text.
+/// One edit by an agent.
 #[derive(Clone, Debug)]
 enum AgentEdit {
     Delete(usize, usize),
@@ -95,7 +95,7 @@ fn agent_edit() -> impl Strategy<Value = AgentEdit> {
     ]
 }
 
-/// Changes of what makes a row a task.
+/// Changes to parts that make a row a task.
 fn redefinition() -> impl Strategy<Value = (&'static str, &'static str)> {
     prop::sample::select(vec![
         ("] ", "]* "),
@@ -165,7 +165,7 @@ fn edit(lines: &mut [String], at: usize, change: impl Fn(&str) -> String) {
     }
 }
 
-/// The task that is worked on, its root and all of their fixes.
+/// The task being worked on, its root and all of their fixes.
 fn running(file: &TaskFile, choice: usize) -> Vec<TaskKey> {
     let runnable: Vec<RowId> = file
         .rows()
@@ -189,7 +189,7 @@ fn named(file: &TaskFile) -> Vec<(RowId, Task)> {
         .collect()
 }
 
-/// How often each title or, where the file gives ids, each id occurs.
+/// The ids of all tasks or, if the file has none, their titles, sorted.
 fn names(tasks: &[(RowId, Task)], has_ids: bool) -> Vec<String> {
     let mut names: Vec<String> = tasks
         .iter()
@@ -211,7 +211,7 @@ fn without(mut names: Vec<String>, lost: Vec<String>) -> Vec<String> {
     names
 }
 
-/// What makes a row a task, as anyone can read it.
+/// The parts that make a row a task, as any reader sees them.
 fn frozen(task: &Task) -> String {
     let fixes = task.fix_of.as_ref().map(|key| &key.id);
     let (verify, commit) = (&task.fields.verify, &task.fields.commit);
@@ -256,22 +256,22 @@ proptest! {
         let new = named(&result);
         let has_ids = text.contains("1.") || text.contains("T00");
 
-        // Every task of before is there, but for what was removed twice. Where there are no
-        // ids, another title at the same place is an edit.
+        // Every task is still there, except those removed twice. In a list without ids, another
+        // title at the same position is an edit.
         let skipped: Vec<String> = found.skipped.iter().map(|key| if has_ids { key.id.to_string() } else { key.title.clone() }).collect();
         let needed = without(names(&old, has_ids), skipped);
         let missing = without(needed, names(&new, has_ids));
         let renamed = if has_ids { 0 } else { found.edited.len() };
         prop_assert!(missing.len() <= renamed, "{missing:?} in {}\n{found:?}", result.text());
 
-        // What is done stays done, with the same words.
+        // Finished tasks stay finished, with the same words.
         let done: Vec<&str> = old.iter().filter(|(row, task)| task.done && before.rows().all(|other| before.parent(other) != Some(*row))).filter_map(|(row, _)| before.block(*row)).collect();
         let still: Vec<&str> = new.iter().filter(|(_, task)| task.done).filter_map(|(row, _)| result.block(*row)).collect();
         for block in done {
             prop_assert!(still.contains(&block), "{block:?} in {:?}", result.text());
         }
 
-        // What is worked on has the same bytes and is found by its name.
+        // Tasks being worked on keep their bytes and are found by key.
         for key in &running {
             let (was, is) = (before.resolve(key).unwrap(), result.resolve(key));
             prop_assert!(is.is_some());
@@ -281,7 +281,7 @@ proptest! {
             prop_assert_eq!(is.fix_of.map(|key| key.title), before.task(was).unwrap().fix_of.map(|key| key.title));
         }
 
-        // What makes a row a task is as it was, also of rows that have not run yet.
+        // The parts that make a row a task are unchanged, also in rows that haven't run yet.
         let is_left = |(row, _): &&(RowId, Task)| {
             before.key(*row).is_some_and(|key| !found.skipped.contains(&key))
         };
@@ -298,7 +298,7 @@ proptest! {
             prop_assert!(new.iter().filter(is_it).count() >= needed, "{id}: {} in {}\n{found:?}", frozen(was), result.text());
         }
 
-        // Nothing is ticked that was not; ticks are claims.
+        // Nothing new is ticked; ticks are claims.
         let old_done = old.iter().filter(|(_, task)| task.done).count();
         let new_done = new.iter().filter(|(_, task)| task.done).count();
         prop_assert_eq!(old_done, new_done, "{:?}", found);
@@ -307,9 +307,9 @@ proptest! {
             prop_assert!(row.is_some_and(|row| !result.is_done(row)), "{:?}", found);
         }
 
-        // A second look finds nothing more to take back.
+        // A second review finds nothing more to revert.
         let second = review(&before, &result, &running, &put_back);
-        // Which line endings a file uses may be clear only once a copy of a row is gone.
+        // The line ending of a file may become clear only once the copy of a row is gone.
         let words = |text: &str| text.replace(['\r', '\n'], "\n").replace("\n\n", "\n");
         if let Some(text) = &second.text {
             prop_assert_eq!(words(text), words(result.text()));

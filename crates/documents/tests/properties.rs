@@ -1,4 +1,4 @@
-//! What holds for every text, however it came about.
+//! Properties that hold for every text, wherever it comes from.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -16,12 +16,12 @@ use regreen_documents::{
 };
 use regreen_model::{Fields, FixOrigin, NewTask, Task, TaskId};
 
-/// `PROPTEST_CASES` asks for a longer sweep.
+/// Set `PROPTEST_CASES` for a longer run.
 fn cases() -> u32 {
     ProptestConfig::default().cases.max(512)
 }
 
-/// Lines as people and agents write them, rows and everything that can get in their way.
+/// Lines as people and agents write them: rows, and everything that can get in their way.
 fn line() -> impl Strategy<Value = String> {
     let indent = prop_oneof![4 => Just(""), 3 => Just("  "), 1 => Just("    "), 1 => Just("\t"), 1 => Just("      ")];
     let bullet = prop_oneof![
@@ -93,7 +93,7 @@ fn text() -> impl Strategy<Value = String> {
         })
 }
 
-/// A plan of some phases with tasks that have fields, parts, code and notes.
+/// A plan with phases, whose tasks have fields, parts, code and notes.
 fn plan() -> impl Strategy<Value = String> {
     let ids = prop_oneof![Just("1."), Just("T00"), Just("")];
     let bullet = prop_oneof![3 => Just("-"), 1 => Just("*"), 1 => Just("1.")];
@@ -143,7 +143,7 @@ fn tasks_of(file: &TaskFile) -> Vec<(RowId, Task)> {
         .collect()
 }
 
-/// The rows themselves: a field may have the text of other rows in it.
+/// Only the rows themselves, because a field may contain the text of other rows.
 fn heads(mut tasks: Vec<Task>) -> Vec<Task> {
     for task in &mut tasks {
         task.fields = Fields::default();
@@ -151,7 +151,7 @@ fn heads(mut tasks: Vec<Task>) -> Vec<Task> {
     tasks
 }
 
-/// What a task says, without the line it stands on.
+/// The contents of a task, without its line number.
 fn without_line(mut task: Task) -> Task {
     task.line = 0;
     task
@@ -268,15 +268,14 @@ proptest! {
     }
 }
 
-/// What fixes of all rows of a text came to.
+/// The results of inserting fixes for all rows of a text.
 #[derive(Default)]
 struct Inserts {
     made: Cell<u32>,
     refused: Cell<u32>,
 }
 
-/// Where no place leaves every other row as it is, nothing is written; but there mostly is
-/// one.
+/// If no position leaves every other row unchanged, nothing is written; but usually there is one.
 #[test]
 fn a_fix_is_one_row_more_and_every_other_row_stays() {
     let error = "\\PC{0,80}|(\\n|- \\[ \\] 9.9 x|```|<!--|#|`){0,6}";
@@ -305,8 +304,8 @@ fn check_fixes(text: &str, error: &str, inserts: &Inserts) -> Result<(), TestCas
                 inserts.made.set(inserts.made.get() + 1);
                 check_fix(&file, &edited, (&fix_id, &id))?;
             }
-            // What is understood only in part may stand in the way, or a row that says
-            // already that it fixes the new one.
+            // Text that was understood only in part may be in the way, or a row that already claims
+            // to fix the new one.
             Err(EditError::Refused(_))
                 if !file.warnings().is_empty() || text.contains(&format!("[FIX {fix_id}]")) => {}
             Err(EditError::Refused(_)) => inserts.refused.set(inserts.refused.get() + 1),
@@ -328,7 +327,7 @@ fn check_fix(
     let before: Vec<Task> = heads(file.tasks()).into_iter().map(without_line).collect();
     let after: Vec<Task> = heads(tasks).into_iter().map(without_line).collect();
     prop_assert_eq!(after, before);
-    // What was there is still there, in order, around one piece that is new.
+    // All old bytes are still there, in order, around one new piece.
     let (old, new) = (file.text().as_bytes(), edited.text().as_bytes());
     let common = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let rest = old.len() - common;
@@ -336,7 +335,7 @@ fn check_fix(
     Ok(())
 }
 
-/// JSON values in forms that other tools write, on one line.
+/// JSON values as other tools write them, on one line.
 fn json_value() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("1".to_owned()),

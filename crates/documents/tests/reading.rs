@@ -1,9 +1,9 @@
-//! What regreen understands of the task files people write.
+//! How regreen understands the task files that people write.
 
 use regreen_documents::TaskFile;
 use regreen_model::{Dialect, Task, TaskKind};
 
-/// One line per row: id, box, kind, what it fixes, title.
+/// One line per row: id, box, kind, the task it fixes, title.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let rows: Vec<String> = TaskFile::read(text).tasks().iter().map(shown).collect();
@@ -116,7 +116,7 @@ fn fixes_count_for_no_numbering() {
 
 #[test]
 fn in_a_list_without_ids_a_fix_belongs_to_the_nearest_original_above() {
-    // Someone has added a row above: the first is the second now.
+    // Someone added a row above: the first row is now the second.
     check(
         "- [ ] New\n- [ ] Old first\n- [ ] 1.1 [FIX 1] Fix: a\n- [ ] Old second\n",
         &[
@@ -126,6 +126,17 @@ fn in_a_list_without_ids_a_fix_belongs_to_the_nearest_original_above() {
             "3 . task: Old second",
         ],
     );
+}
+
+#[test]
+fn only_top_level_rows_have_positions_that_a_fix_can_name() {
+    let text = "- [ ] a\n  - [ ] a part\n- [ ] b\n- [ ] 2.1 [FIX TARGET] Fix: x\n";
+    for (target, fixes) in [("2", Some("2")), ("3", None)] {
+        let file = TaskFile::read(text.replace("TARGET", target));
+        let fix = file.tasks().pop().and_then(|fix| fix.fix_of);
+        let fixed = fix.as_ref().map(|key| key.id.as_str());
+        assert_eq!(fixed, fixes, "[FIX {target}]");
+    }
 }
 
 #[test]
@@ -234,6 +245,25 @@ fn fields_are_read_inline_as_lists_and_as_code() {
 }
 
 #[test]
+fn without_a_do_field_the_code_blocks_below_the_row_are_what_to_do() {
+    let file = TaskFile::read(
+        "- [ ] 1.1 a\n  ```sh\n  make\n  ```\n  Then:\n  ```bash\n  make test\n  ```\n  - **Verify**:\n    ```sh\n    true\n    ```\n- [ ] 1.2 b\n  ```sh\n  x\n  ```\n  - **Do**: y\n",
+    );
+    let action = |at: usize| file.tasks()[at].fields.action.clone();
+    assert_eq!(
+        action(0).as_deref(),
+        Some("```sh\nmake\n```\n```bash\nmake test\n```")
+    );
+    assert_eq!(action(1).as_deref(), Some("y"));
+    let file = TaskFile::read(
+        "- [ ] 1.1 a\n\n  ```sh\n  make\n  ```\n\nTo roll back:\n```sh\nrm -rf out\n```\n- [ ] 1.2 b\n- a note\n  ```sh\n  x\n  ```\n",
+    );
+    let fields = |at: usize| file.tasks()[at].fields.action.clone();
+    assert_eq!(fields(0).as_deref(), Some("```sh\nmake\n```"));
+    assert_eq!(fields(1), None, "not part of the row");
+}
+
+#[test]
 fn a_groups_fields_are_not_those_of_its_tasks() {
     let file = TaskFile::read("- [ ] 1. a\n  - [ ] 1.1 b\n    - **Verify**: `false`\n");
     assert_eq!(file.tasks()[0].kind, TaskKind::Group);
@@ -257,6 +287,11 @@ fn dialects_are_recognised() {
             "- [ ] 1. a\n  - [ ] 1.1 b\n    - _Requirements: 1.1_\n",
             Dialect::Kiro,
         ),
+        // Only a heading that begins with a number is one of theirs.
+        ("1. Setup\n\n- [ ] 1.1 a\n- [ ] 1.2 b\n", Dialect::Plain),
+        ("## Setup\n\n- [ ] 1.1 a\n- [ ] 1.2 b\n", Dialect::Plain),
+        ("## 2 days\n\n- [ ] 1.1 a\n- [ ] 1.2 b\n", Dialect::Plain),
+        ("## . a\n\n- [ ] 1.1 a\n- [ ] 1.2 b\n", Dialect::Plain),
         ("- [ ] a\n- [ ] b\n", Dialect::Plain),
         ("", Dialect::Plain),
     ] {

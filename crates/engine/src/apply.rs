@@ -1,4 +1,4 @@
-//! Folding events into the state. Nothing is decided here.
+//! Folds events into the state. Nothing is decided here.
 
 mod final_check;
 mod services;
@@ -6,7 +6,7 @@ mod services;
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Event, FailureRecord, Mark, PersonAnswer,
+    AttemptClass, AttemptReport, ChoiceKind, Event, Failure, FailureRecord, Mark, PersonAnswer,
     PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, RepairResult, RunConfig,
     Spending, StopSignal, TaskId, TaskKey, Verdict,
 };
@@ -15,7 +15,7 @@ use crate::recovery::MAX_TIME_FACTOR;
 use crate::state::{AutomaticFix, FinalCheckPhase, PassedCheck, Phase, State, TaskState};
 
 impl State {
-    /// The state after an event. Any event can be applied to any state.
+    /// Applies an event. Any event can be applied to any state.
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::RunStarted {
@@ -86,7 +86,10 @@ impl State {
                     task.noops += u32::from(*prompt == PromptKind::NoOp);
                     task.was_fixed = false;
                     task.asked_to_split = *prompt == PromptKind::Split;
-                    task.was_enriched |= *prompt == PromptKind::Enriched;
+                    if *prompt == PromptKind::Enriched {
+                        task.was_enriched = true;
+                        task.prompt = PromptKind::Enriched;
+                    }
                 });
                 self.outdate_namesakes(task);
             }
@@ -133,6 +136,7 @@ impl State {
             Event::VerifyEnded {
                 task,
                 verdict,
+                diagnosis,
                 took_ms,
                 ..
             } => {
@@ -141,9 +145,28 @@ impl State {
                     at: self.steps,
                     took_ms: *took_ms,
                 };
-                self.with(task, |task| task.verified(verdict, passed));
+                self.with(task, |task| {
+                    task.verified(verdict, diagnosis.as_deref(), passed);
+                });
             }
             Event::RepeatPlanned { task } => self.with(task, TaskState::repeat_planned),
+            Event::OpinionAsked { seq, task } => {
+                self.enter(task, *seq, Phase::AskingOpinion { seq: *seq }, |_| {});
+            }
+            Event::OpinionGiven {
+                task,
+                diagnosis,
+                usage,
+                took_ms,
+            } => {
+                self.spend(task, |spent| {
+                    spent.add_time(*took_ms);
+                    if let Some(usage) = usage {
+                        spent.add_usage(usage);
+                    }
+                });
+                self.with(task, |task| task.hear_opinion(diagnosis.as_deref()));
+            }
             Event::InspectionAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Inspecting { seq: *seq }, |_| {});
             }
@@ -346,7 +369,10 @@ impl State {
                 self.next_seq = seq + 1;
                 self.closing = Some(*seq);
             }
-            Event::ClosingCommitted { .. } => {
+            Event::ClosingCommitted { changed, .. } => {
+                if *changed {
+                    self.final_check.passed_at = None;
+                }
                 self.commits += 1;
                 self.closing = None;
                 self.closed_at = Some(self.steps);
@@ -364,7 +390,7 @@ impl State {
         }
     }
 
-    /// A limit that was changed is settled anew; one that was not stays as it was.
+    /// Replaces the settings. The limit on attempts is determined again only if it changed.
     fn change_config(&mut self, config: &RunConfig) {
         if config.limits.global_iterations != self.config.limits.global_iterations {
             self.max_iterations = None;
@@ -372,7 +398,7 @@ impl State {
         self.config = config.clone();
     }
 
-    /// No one is being asked; the questions stay open.
+    /// Stops asking people; their questions stay open.
     fn suspend_questions(&mut self) {
         for task in self.tasks.values_mut() {
             if let Phase::Asking { seq, .. } = &mut task.phase {
@@ -402,8 +428,8 @@ impl State {
         });
     }
 
-    /// In a list without ids a task has another number as soon as rows are added above it: this
-    /// attempt is also the last one of the task under its other numbers.
+    /// In a list without ids, a task's number changes as soon as rows are added above it. This
+    /// attempt is therefore also the last one of the same task under its other numbers.
     fn outdate_namesakes(&mut self, attempted: &TaskKey) {
         for (key, task) in &mut self.tasks {
             if key != attempted && key.title == attempted.title {
@@ -412,7 +438,7 @@ impl State {
         }
     }
 
-    /// A person who edits a fix may edit what it repairs as well.
+    /// A person who edits a fix may edit the task it fixes as well.
     fn mark_edited(&mut self, task: &TaskKey) {
         let root = self.tasks.get(task).map(|task| task.picked.root.clone());
         for task in self.tasks.values_mut() {
@@ -420,9 +446,8 @@ impl State {
         }
     }
 
-    /// Keeps the definition frozen when a task was first picked once it was tried, unless a person
-    /// has edited it; a closed task that is picked again was reopened by a person and starts
-    /// afresh.
+    /// Once a task was tried, keeps it as it was first picked, unless a person has edited it. A
+    /// closed task that is picked again was reopened by a person and starts over.
     fn pick(&mut self, picked: &PickedTask) {
         self.reading = None;
         self.total_tasks = picked.total;
@@ -444,18 +469,18 @@ impl State {
         if std::mem::take(&mut task.edited) || task.report.is_none() {
             task.picked = picked.clone();
         }
-        // Rows above it may have declared some, or ended them.
+        // Rows above it may have added or ended services.
         task.picked.services.clone_from(&picked.services);
         task.picked.index = picked.index;
         task.picked.total = picked.total;
     }
 
-    /// A skip stands until a later choice ends it, also where nothing of the task was run yet.
+    /// Records a choice. A skip holds until a later choice ends it, even if the task never ran.
     fn record_choice(&mut self, choice: &PersonChoice) {
         self.choices_seen = choice.number;
         match choice.what {
             ChoiceKind::Skip => {
-                // A row that an agent removed is settled.
+                // The choice settles the row that an agent removed.
                 self.put_back.remove(&choice.task);
                 self.lost.remove(&choice.task);
                 self.skipped.insert(choice.task.clone())
@@ -509,13 +534,13 @@ impl State {
         self.with(key, |task| task.attempt_ended(charged, report));
     }
 
-    /// Where tasks are called after their place, the second time it may have another name.
+    /// In a list without ids, a row that is removed again may have another number by then.
     fn note_removed(&mut self, changes: &PlanChanges) {
         let removed = changes.put_back.iter().chain(&changes.skipped);
         self.put_back.extend(removed.cloned());
     }
 
-    /// Every attempt costs, however it ended.
+    /// Every attempt costs something, however it ended.
     fn spend_on_attempt(&mut self, key: &TaskKey, report: &AttemptReport) {
         let mut used = None;
         self.with(key, |task| {
@@ -531,7 +556,7 @@ impl State {
         });
     }
 
-    /// Charges the run, and the original that the task is or repairs.
+    /// Charges the run and the task's original.
     fn spend(&mut self, key: &TaskKey, spend: impl Fn(&mut Spending)) {
         spend(&mut self.spent);
         let root = self.root_of(key);
@@ -545,7 +570,7 @@ impl State {
         }
     }
 
-    /// The original is done, or a person has it tried as if for the first time.
+    /// Called when the original is done, or when a person has it start over.
     fn forget_spending(&mut self, root: &TaskKey) {
         self.spent_on.retain(|(task, _)| task != root);
     }
@@ -555,7 +580,7 @@ impl State {
         task.map_or(key, |task| &task.picked.root).clone()
     }
 
-    /// How much of a wait this process was there for.
+    /// Returns how much of a wait passed while this process was running.
     fn driven_ms(&self, key: &TaskKey, waited_ms: u64) -> u64 {
         let phase = self.tasks.get(key).map(|task| &task.phase);
         match (phase, self.resumed_at) {
@@ -568,8 +593,8 @@ impl State {
 }
 
 impl TaskState {
-    /// As if nothing of it had been run, but for the number of the next attempt: logs are
-    /// named by it.
+    /// Starts over as if nothing had run, but keeps counting attempts, because logs are named after
+    /// them.
     fn start_afresh(&mut self) {
         let picked = PickedTask {
             failed_before: None,
@@ -581,7 +606,7 @@ impl TaskState {
         };
     }
 
-    /// Nothing of it is pending: a person's choice takes effect.
+    /// Puts a person's choice into effect, once nothing of the task is pending.
     fn settle(&mut self) {
         self.phase = Phase::Open;
         match self.choice.take() {
@@ -595,9 +620,9 @@ impl TaskState {
         }
     }
 
-    /// The next prompt tells what went wrong last, and what a person had to say about it.
+    /// Prepares another attempt, whose prompt has the last failure and what a person said about it.
     fn retry(&mut self) {
-        // A failure from before it was done does not matter.
+        // A failure from before the task was done doesn't matter.
         let failure = self.failure.take().filter(|_| self.result != Some(true));
         let context = std::mem::take(&mut self.context);
         self.start_afresh();
@@ -615,7 +640,7 @@ impl TaskState {
         }
     }
 
-    /// An answer to stop leaves the question open.
+    /// Records the answer. `Stop` leaves the question open.
     fn person_answered(&mut self, answer: &PersonAnswer) {
         match answer {
             PersonAnswer::Stop => return,
@@ -626,7 +651,7 @@ impl TaskState {
         self.settle();
     }
 
-    /// The person allows the repair that the question named.
+    /// Records that the person allows the suggested repair.
     fn agree(&mut self) {
         if let Phase::Asking { repair, .. } = &self.phase {
             self.automatic_fix = repair.clone().map(|repair| AutomaticFix {
@@ -637,8 +662,8 @@ impl TaskState {
         }
     }
 
-    /// Whether the same thing was missing, or forbidden, as at the attempt before, and no file was
-    /// changed since: the next attempt would find it so as well.
+    /// Whether the same thing was missing or forbidden as in the previous attempt, with no file
+    /// changed since. The next attempt would fail the same way.
     fn has_stalled(&self, failure: &FailureRecord) -> bool {
         let last = self
             .failure
@@ -655,8 +680,8 @@ impl TaskState {
             && !self.changed_files
     }
 
-    /// The attempt is charged to the repeats, not to the task. Where only Verify failed, no
-    /// attempt is repeated.
+    /// Charges the attempt to the repeats instead of the task. If only Verify failed, the attempt
+    /// itself isn't repeated.
     fn repeat_planned(&mut self) {
         self.repeats += 1;
         if !self.only_red {
@@ -678,7 +703,8 @@ impl TaskState {
         own.is_some_and(|own| own.fix.as_ref() == Some(fix))
     }
 
-    /// A fix that regreen could not make is left to the agent, which is told so.
+    /// Records the result. A fix that regreen could not make is left to the agent, whose prompt
+    /// says so.
     fn repair_ended(&mut self, result: &RepairResult) {
         self.settle();
         if let RepairResult::Failed { why } = result {
@@ -690,17 +716,26 @@ impl TaskState {
         }
     }
 
-    /// The box that an agent ticked is by now as a person wants it.
+    /// Forgets a claim: a person has set the box by now.
     fn drop_claim(&mut self, claimed: &TaskKey) {
         if let Some(report) = &mut self.report {
             report.plan.claims.retain(|claim| claim.task != *claimed);
         }
     }
 
+    /// Whether the agent couldn't finish its last attempt: a kill, its service or a time limit ended
+    /// it.
+    fn was_cut_short(&self) -> bool {
+        self.report
+            .as_ref()
+            .is_some_and(|report| report.class != AttemptClass::Ordinary || report.ending.timed_out)
+    }
+
     fn attempt_ended(&mut self, charged: bool, report: &AttemptReport) {
         self.iterations += u32::from(charged);
-        // A reminder only asks for the signal: what the attempt did before still counts.
-        self.changed_files = report.files_changed > 0 || (self.reminded && self.changed_files);
+        // The changes made before a reminder, and before an attempt was cut short, still count.
+        let is_continued = self.reminded || self.was_cut_short();
+        self.changed_files = report.files_changed > 0 || (is_continued && self.changed_files);
         if report.ending.timed_out && report.progressed {
             self.time_factor = (self.time_factor * 2).min(MAX_TIME_FACTOR);
         }
@@ -716,23 +751,27 @@ impl TaskState {
                 self.session = None;
                 self.prompt = PromptKind::NewSession;
             }
+            AttemptClass::Ordinary if self.prompt == PromptKind::Enriched => {
+                self.prompt = PromptKind::Retry;
+            }
+            // An agent whose service is down has not read its prompt: it gets the same one again.
             AttemptClass::Ordinary
             | AttemptClass::Transient { .. }
             | AttemptClass::Fatal { .. } => {}
         }
-        // A request to split that was interrupted is made again.
+        // An interrupted request to split the task is made again.
         if self.asked_to_split && report.class != AttemptClass::Ordinary {
             self.prompt = PromptKind::Split;
         }
         if report.plan.claims.is_empty() {
             self.settle();
         } else {
-            // The claims come first, also where a person has decided about the task.
+            // The claims are judged first, even if a person has decided about the task.
             self.phase = Phase::Open;
         }
     }
 
-    /// An agent that asked for other rows is told at the next attempt that they are there.
+    /// Notes for the next prompt that the rows the agent asked for now exist.
     fn rows_added(&mut self, added: &[TaskKey]) {
         self.phase = Phase::Open;
         if self.report.as_ref().is_some_and(|report| report.signalled) {
@@ -750,7 +789,8 @@ impl TaskState {
         });
     }
 
-    /// An agent that asked for other rows instead of finishing is told why there are none.
+    /// Notes for the next prompt why the agent, which asked for rows instead of finishing, didn't
+    /// get them.
     fn rows_refused(&mut self, why: &str) {
         self.phase = Phase::Open;
         if let Some(report) = &mut self.report
@@ -761,7 +801,15 @@ impl TaskState {
         }
     }
 
-    /// A fix stands in the file that was made for the last failure.
+    /// Replaces the cause of the last failure with the one that the agent names, if it names one.
+    fn hear_opinion(&mut self, diagnosis: Option<&Failure>) {
+        self.phase = Phase::Open;
+        if let (Some(failure), Some(found)) = (&mut self.failure, diagnosis) {
+            failure.diagnosis = Some(Box::new(found.clone()));
+        }
+    }
+
+    /// The fix for the last failure is now in the file.
     fn fix_inserted(&mut self, fix: &TaskId) {
         self.phase = Phase::Open;
         self.was_fixed = true;
@@ -772,7 +820,7 @@ impl TaskState {
         }
     }
 
-    fn verified(&mut self, verdict: &Verdict, passed: PassedCheck) {
+    fn verified(&mut self, verdict: &Verdict, diagnosis: Option<&Failure>, passed: PassedCheck) {
         self.passed_check = (*verdict == Verdict::Green).then_some(passed);
         let again = matches!(self.phase, Phase::Verifying { again: true, .. });
         let after_fix = matches!(self.phase, Phase::Verifying { first: true, .. });
@@ -780,7 +828,7 @@ impl TaskState {
             self.marks
                 .extend([Mark::Unverified, Mark::ExpectationNotChecked]);
         }
-        // The task that it fixes says nothing about a check that someone wrote for the fix itself.
+        // The task it fixes doesn't cover a check that someone wrote for the fix itself.
         if matches!(verdict, Verdict::Red { .. })
             && self.picked.is_fix()
             && self.picked.has_own_verify
@@ -788,19 +836,19 @@ impl TaskState {
             self.marks.extend([Mark::Unverified, Mark::VerifyFailed]);
         }
         match verdict {
-            // The next attempt is told how it fails now, not how it failed before the fix.
+            // The next prompt shows how the task fails now, not how it failed before the fix.
             Verdict::Red { error } if after_fix => {
                 let failure = self.failure.take().unwrap_or_default();
                 self.failure = Some(FailureRecord {
                     error: error.clone(),
-                    diagnosis: None,
+                    diagnosis: diagnosis.cloned().map(Box::new),
                     ..failure
                 });
             }
             Verdict::Green if again => {
                 self.marks.insert(Mark::Flaky);
             }
-            // A group is what its rows are.
+            // A group has nothing of its own to verify: its rows count.
             Verdict::Unverified if !self.picked.is_group => {
                 self.marks.insert(Mark::Unverified);
             }

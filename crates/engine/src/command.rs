@@ -1,31 +1,31 @@
-//! What the engine asks for.
+//! The commands that the engine issues.
 
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AnswerKind, Claim, CommandSeq, Failure, FailureRecord, FixOrigin, ModificationRequest,
-    PickedTask, PlanQuery, PlannedRepair, PromptKind, RepeatedCheck, Service, StateFile, TaskId,
-    TaskKey, Timestamp, VerifyCommand,
+    AnswerKind, Claim, CommandSeq, Failure, FailureKind, FailureRecord, FixOrigin,
+    ModificationRequest, PickedTask, PlanQuery, PlannedRepair, PromptKind, RepeatedCheck, Service,
+    StateFile, TaskId, TaskKey, Timestamp, VerifyCommand,
 };
 use serde::{Deserialize, Serialize};
 
-/// Something to be done; pending until it is answered.
+/// Something to do. A command is pending until it is answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum Command {
-    /// Read the task file and say what is next.
+    /// Read the task file and determine the next task.
     ReadPlan(PlanQuery),
-    /// Run the agent once. After a crash it is answered as interrupted, never done again.
+    /// Run the agent once. After a crash this is answered as interrupted, never repeated.
     Attempt(Box<AttemptOrder>),
-    /// Verify the rows that an agent ticked on its own; untick those that don't pass.
+    /// Verify the rows that an agent ticked of its own accord, and untick those that fail.
     JudgeClaims {
-        /// The task that the agent worked on meanwhile.
+        /// The task that the agent was working on.
         task: TaskKey,
-        /// The ticks that it made.
+        /// The ticks it made.
         claims: Vec<Claim>,
         /// The check of the workspace, for tasks without a Verify.
         gate: Option<String>,
-        /// Variables that repairs have set.
+        /// Environment variables that repairs set.
         #[serde(default)]
         environment: Vec<(String, String)>,
     },
@@ -33,59 +33,70 @@ pub enum Command {
     Verify {
         /// The task.
         task: TaskKey,
-        /// The attempt that is checked.
+        /// The attempt to check.
         attempt: u32,
         /// The commands of its Verify.
         commands: Vec<VerifyCommand>,
         /// The check of the workspace, for tasks without a Verify.
         gate: Option<String>,
-        /// How long each of them may take.
+        /// How long each command may take.
         timeout_ms: u64,
-        /// Variables that repairs have set.
+        /// Environment variables that repairs set.
         #[serde(default)]
         environment: Vec<(String, String)>,
     },
-    /// Find out whether the workspace can be repaired so that the task no longer fails.
+    /// Find out whether a repair of the workspace can remove the failure.
     InspectRepair(Box<RepairTarget>),
-    /// Carry out an automatic fix. After a crash the workspace is inspected again first.
+    /// Ask the agent for the cause of a failure that the rules are not sure of. A query: asking twice
+    /// changes nothing.
+    AskOpinion(Box<OpinionOrder>),
+    /// Carry out an automatic fix. After a crash, the workspace is inspected again first.
     Repair(Box<RepairOrder>),
-    /// Read how much of its fix budget the task has used, where no answer has told it.
+    /// Read the task's use of its fix budget, if no earlier answer included it.
     ReadBudget {
         /// The task that failed.
         task: TaskKey,
     },
-    /// Insert the fix after its task, unless it stands there. If another task has taken its id
-    /// meanwhile, it is answered with the task's fix budget, which has another.
+    /// Insert the fix after its task, unless it is already there. If another task has taken its id
+    /// in the meantime, the answer is the task's fix budget with a new id.
     InsertFix(Box<FixOrder>),
-    /// Insert the rows that the agent asked for, unless they stand there.
+    /// Insert the rows that the agent asked for, unless they are already there.
     Modify(Box<ModifyOrder>),
-    /// Note in the progress file that healing the task, and those above it, has failed.
+    /// Note in the progress file that healing failed for the task and those it fixes. Make the
+    /// file if there is none.
     NoteFailure {
         /// The task that reached a limit.
         task: TaskKey,
+        /// How it failed last, if that is known.
+        #[serde(default)]
+        kind: Option<FailureKind>,
     },
-    /// Ask a person what becomes of the task.
+    /// Ask a person what to do about the task.
     AskPerson(Box<Question>),
-    /// Set the task's box.
+    /// Tick or untick the task.
     Tick {
         /// The task.
         task: TaskKey,
-        /// Whether its box is ticked or emptied.
+        /// `true` to tick, `false` to untick.
         done: bool,
-        /// Tick its open fixes as well: a task that has passed leaves them nothing to do.
+        /// Whether to tick its open fixes as well, which a task that has passed no longer needs.
         #[serde(default)]
         supersede: bool,
     },
-    /// Commit the changes of a task.
+    /// Commit a task's changes.
     Commit(CommitOrder),
     /// Note in the progress file that the task is done.
     Record(Record),
-    /// Commit what is left of the spec's own files: the progress file names the last commit.
+    /// Commit the remaining changes to the spec's own files. They come last, because the progress
+    /// file names the last commit.
     CloseCommit {
-        /// The message of the commit.
+        /// The commit message.
         message: String,
         /// Its number among the commits of the run.
         number: u32,
+        /// Whether all tasks of the spec are done, so that files about several specs must say so.
+        #[serde(default)]
+        completes: bool,
     },
     /// Repeat the checks of the tasks that passed.
     FinalCheck(Box<FinalCheckOrder>),
@@ -94,13 +105,13 @@ pub enum Command {
         /// The tasks.
         tasks: Vec<TaskKey>,
     },
-    /// Have exactly these services run. Not waited for: the next decision issues it again.
+    /// Run exactly these services. Nothing waits for this; the next decision issues it again.
     KeepServices(Box<ServicesOrder>),
-    /// Write the state file. Not waited for: the next decision writes it again.
+    /// Write the state file. Nothing waits for this; the next decision writes it again.
     SaveState(StateFile),
-    /// Wait for a moment.
+    /// Wait until a given time.
     Wait {
-        /// The moment.
+        /// The end of the wait.
         until: Timestamp,
     },
     /// Nothing more follows.
@@ -108,13 +119,14 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether code runs meanwhile that the agent or the repository wrote: the plan is guarded.
+    /// Returns whether foreign code runs during the command, so that the plan must be guarded.
     #[must_use]
     pub fn runs_foreign_code(&self) -> bool {
         match self {
             Self::Attempt(_)
             | Self::JudgeClaims { .. }
             | Self::Verify { .. }
+            | Self::AskOpinion(_)
             | Self::Repair(_)
             | Self::Commit(_)
             | Self::CloseCommit { .. }
@@ -137,7 +149,7 @@ impl Command {
     }
 }
 
-/// A command with the number that its answer names.
+/// A command with its number, which its answer repeats.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Issued {
     /// Its number in the run.
@@ -151,58 +163,72 @@ pub struct Issued {
 pub struct AttemptOrder {
     /// The task to attempt.
     pub task: PickedTask,
-    /// Counts every run of the agent on the task, also those that are charged to nothing.
+    /// Counts every run of the agent on the task, whatever it is charged to.
     pub attempt: u32,
-    /// The task's attempts so far that are charged to it, this one included, and how many
-    /// it may have.
+    /// The number of attempts charged to the task so far, including this one.
     pub iteration: u32,
     /// How many attempts the task may have.
     pub max_iterations: u32,
-    /// Which prompt the agent gets.
+    /// The kind of prompt.
     pub prompt: PromptKind,
     /// Why the previous attempt failed.
     pub previous: Option<FailureRecord>,
-    /// The diagnosis of the attempt before this one, if that was interrupted.
+    /// The diagnosis of the previous attempt, if it was interrupted.
     #[serde(default, rename = "cut_off")]
     pub interrupted: Option<Box<Failure>>,
-    /// The attempt that failed so, if it was one of this run.
+    /// The attempt in which the task failed this way, if it was in this run.
     #[serde(default)]
     pub failed_attempt: Option<u32>,
-    /// The session to continue, where the agent can.
+    /// The session to resume, if the agent can.
     pub session: Option<String>,
     /// How long the attempt may take.
     pub timeout_ms: u64,
-    /// How long the agent may show no sign of life.
+    /// How long the agent may stay silent.
     pub idle_timeout_ms: Option<u64>,
-    /// Rows that were put back once already.
+    /// Rows that were already put back once.
     pub put_back: BTreeSet<TaskKey>,
-    /// What the user had to say about the task, oldest first.
+    /// The user's messages about the task, oldest first.
     #[serde(default)]
     pub context: Vec<String>,
-    /// What the attempt before this one left running, which regreen ended.
+    /// Processes that the previous attempt left running, which regreen ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_running: Vec<String>,
-    /// Variables that repairs have set.
+    /// Environment variables that repairs set.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
 }
 
-/// What a person has to know to decide about a task.
+/// A question to the agent about a failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpinionOrder {
+    /// The task that failed.
+    pub task: TaskKey,
+    /// Its attempt, whose output is shown.
+    pub attempt: u32,
+    /// What the rules make of it.
+    pub failure: Box<Failure>,
+    /// How long the answer may take.
+    pub timeout_ms: u64,
+    /// Variables that repairs have set.
+    pub environment: Vec<(String, String)>,
+}
+
+/// A question to a person, with everything they need to decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// The task that it is about.
+    /// The task in question.
     pub task: TaskKey,
     /// Why regreen can't decide.
     pub why: String,
-    /// How it failed, and in which attempt.
+    /// How the task failed last.
     pub failure: Option<FailureRecord>,
     /// The attempt that failed last.
     pub failed_attempt: Option<u32>,
-    /// Attempts that were charged to it, and how many it may have.
+    /// The number of attempts charged to the task.
     pub iterations: u32,
     /// How many attempts the task may have.
     pub max_iterations: u32,
-    /// The fixes that were made for it in this run.
+    /// The fixes made for it in this run.
     pub fixes: Vec<TaskId>,
     /// The repair that the person may allow.
     #[serde(default)]
@@ -211,32 +237,32 @@ pub struct Question {
     pub choices: Vec<AnswerKind>,
 }
 
-/// The services that have to run, and no others.
+/// The services that must run; all others must not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServicesOrder {
     /// The services.
     pub services: Vec<ServiceOrder>,
-    /// How long one may take to get ready.
+    /// How long a service may take to become ready.
     pub ready_timeout_ms: u64,
-    /// Variables that repairs have set.
+    /// Environment variables that repairs set.
     pub environment: Vec<(String, String)>,
 }
 
-/// A service that has to run.
+/// A service that must run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceOrder {
     /// The service.
     pub service: Service,
-    /// Whether it may be started if it does not run.
+    /// Whether to start it if it isn't running.
     pub may_start: bool,
-    /// Whether it is started anew if it runs.
+    /// Whether to restart it if it is running.
     pub fresh: bool,
 }
 
 /// A failure that a repair might remove.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairTarget {
-    /// The task that failed, and the attempt that failed so.
+    /// The task that failed.
     pub task: TaskKey,
     /// The attempt that failed.
     pub attempt: u32,
@@ -244,102 +270,102 @@ pub struct RepairTarget {
     pub failure: Failure,
     /// The task's own Verify commands.
     pub verify: Vec<VerifyCommand>,
-    /// Variables that earlier repairs have set.
+    /// Environment variables that earlier repairs set.
     pub environment: Vec<(String, String)>,
 }
 
 /// An automatic fix: one that regreen carries out itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairOrder {
-    /// The fix, and which of its attempts this is.
+    /// The fix.
     pub fix: TaskKey,
-    /// The number of this attempt to repair it.
+    /// The number of this attempt at the fix.
     pub attempt: u32,
     /// The repair.
     pub repair: PlannedRepair,
-    /// A person has agreed to it.
+    /// Whether a person has agreed to it.
     pub agreed: bool,
-    /// It had begun when regreen or the machine ended.
+    /// Whether it had already begun when regreen or the machine went down.
     #[serde(default)]
     pub again: bool,
-    /// The failure that it is meant to remove.
+    /// The failure that it should remove.
     #[serde(rename = "scene")]
     pub target: RepairTarget,
 }
 
-/// A fix task that is to be inserted.
+/// A fix task to insert.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixOrder {
-    /// The task it repairs.
+    /// The task it fixes.
     pub task: TaskKey,
     /// The id of the fix task.
     pub id: TaskId,
-    /// The failure that it comes from.
+    /// The failure it is made for.
     #[serde(flatten)]
     pub origin: FixOrigin,
 }
 
-/// Rows that an agent asked for.
+/// Rows to insert at an agent's request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModifyOrder {
-    /// The task whose agent asks.
+    /// The task whose agent asked.
     pub task: TaskKey,
-    /// The attempt that asked for them: it gets them once.
+    /// The attempt that asked; its request is granted only once.
     pub attempt: u32,
-    /// The rows that it asks for.
+    /// The request.
     pub request: ModificationRequest,
 }
 
 impl ModifyOrder {
-    /// The name by which a request that was granted already is recognized.
+    /// Returns a name by which a request that was already granted is recognized.
     #[must_use]
     pub fn name(&self, run: &str) -> String {
         format!("{run}/{}", self.attempt)
     }
 }
 
-/// The checks that passed in a run, to be repeated before it ends.
+/// The checks to repeat before a run ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinalCheckOrder {
     /// The checks, quickest first.
     pub checks: Vec<RepeatedCheck>,
-    /// The last attempt of the run: a check that passed after it need not run again if the files
+    /// The last attempt of the run. A check that passed after it need not run again if the files
     /// are still as the attempt left them.
     pub last_attempt: Option<(TaskKey, u32)>,
-    /// How long all of them may take.
+    /// How long all checks together may take.
     pub limit_ms: u64,
     /// How long each command may take.
     pub timeout_ms: u64,
-    /// Variables that repairs have set.
+    /// Environment variables that repairs set.
     pub environment: Vec<(String, String)>,
 }
 
-/// What to commit.
+/// A commit to make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitOrder {
     /// The task that has passed.
     pub task: TaskKey,
-    /// The message of the commit.
+    /// The commit message.
     pub message: String,
-    /// How many attempts the task has had: what they changed is committed.
+    /// The number of attempts so far. The commit has the changes of all of them.
     pub attempts: u32,
-    /// Its number among the commits of the run, by which it is found again if it was made already.
+    /// Its number among the commits of the run, which identifies a commit that was already made.
     #[serde(default)]
     pub number: u32,
-    /// HEAD after the task's last attempt, which it comes after: maybe not directly, since fixes
-    /// are committed in between.
+    /// HEAD after the task's last attempt. It is an ancestor of the commit, but not always its
+    /// parent, because fixes are committed in between.
     #[serde(default)]
     pub parent: Option<String>,
 }
 
-/// A finished task, for the progress file.
+/// The progress file entry of a finished task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The task.
     pub task: TaskKey,
     /// Its commit.
     pub hash: Option<String>,
-    /// Fixes of it that were ticked without being run.
+    /// Its fixes that were ticked without being run.
     #[serde(default)]
     pub superseded: Vec<TaskKey>,
 }

@@ -1,5 +1,5 @@
-//! The rules for driving a run: in which order commands are performed, which of them must be
-//! stored, and which steps a power cut may take back.
+//! The rules for driving a run: the order of commands, which of them must be stored, and which
+//! steps a power cut may undo.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,21 +11,21 @@ use crate::decide::Decision;
 use crate::input::{CommitResult, Input};
 use crate::state::{FinalCheckPhase, Phase, State};
 
-/// One step of a run as a journal file has it: one line of JSON.
+/// One step of a run in a journal file: one line of JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalLine {
-    /// In milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub now: Timestamp,
-    /// What the engine was told.
+    /// The input to the engine.
     pub input: Input,
-    /// What it decided had happened.
+    /// The events it decided on.
     pub events: Vec<Event>,
 }
 
-/// Commands that are not performed yet, in the order to perform them.
+/// Commands still to be performed, in order.
 ///
-/// The state file is written when something is about to be done that takes its time. Where
-/// the plan is read first, the decision about it saves the state again a moment later.
+/// The state file is written just before something that takes time. If the plan is to be read
+/// first, it isn't: the decision about the plan saves the state again a moment later.
 #[derive(Debug, Default)]
 pub struct CommandQueue {
     queue: VecDeque<Issued>,
@@ -33,8 +33,8 @@ pub struct CommandQueue {
 }
 
 impl CommandQueue {
-    /// Adds the commands of a decision that led to `state`. A run that has ended performs
-    /// nothing that it issued before.
+    /// Adds the commands of a decision that led to `state`. Once a run has ended, commands issued
+    /// before are dropped.
     pub fn add(&mut self, state: &State, commands: Vec<Issued>) {
         if state.outcome.is_some() {
             self.clear();
@@ -42,7 +42,7 @@ impl CommandQueue {
         self.queue.extend(commands);
     }
 
-    /// Removes and returns the command that is to be performed now.
+    /// Removes and returns the next command to perform.
     pub fn take_next(&mut self) -> Option<Issued> {
         while let Some(issued) = self.queue.pop_front() {
             match &issued.command {
@@ -67,8 +67,8 @@ impl CommandQueue {
 }
 
 impl Command {
-    /// Whether the run waits for its answer. What is not waited for is not stored: the next
-    /// decision issues it again.
+    /// Whether the run waits for its answer. Other commands aren't stored, because the next
+    /// decision issues them again.
     #[must_use]
     pub fn awaits_answer(&self) -> bool {
         !matches!(
@@ -87,9 +87,9 @@ impl Command {
 }
 
 impl Decision {
-    /// Whether nothing is lost if a power cut takes the step with this decision back: `input`
-    /// says that something is now as it was to be, so that the command finds it so when it is
-    /// issued again, and nothing follows that must not be done twice.
+    /// Whether a power cut may undo the step with this decision. It may if `input` says that
+    /// something is now as ordered, so that the same command finds it done when issued again, and
+    /// if nothing follows that must not be done twice.
     #[must_use]
     pub fn is_reissuable(&self, input: &Input) -> bool {
         let confirms = match input {
@@ -106,7 +106,7 @@ impl Decision {
 }
 
 impl State {
-    /// Whether the answer to this command is pending.
+    /// Whether the command with this number is still unanswered.
     #[must_use]
     pub fn awaits(&self, seq: CommandSeq) -> bool {
         self.reading == Some(seq)
@@ -115,7 +115,7 @@ impl State {
             || self.task_of(seq).is_some()
     }
 
-    /// The attempt that is being made, or was when the process ended.
+    /// Returns the attempt that is running, or was when the process ended.
     #[must_use]
     pub fn pending_attempt(&self) -> Option<(&TaskKey, u32)> {
         self.tasks.values().find_map(|task| match task.phase {
@@ -124,8 +124,8 @@ impl State {
         })
     }
 
-    /// The task of the command that was running foreign code when the process ended, and the
-    /// command's number. The final check and the closing commit are of no single task.
+    /// Returns the task and number of the command that was running foreign code when the process
+    /// ended. The final check and the closing commit belong to no single task.
     #[must_use]
     pub fn pending_guarded(&self) -> Option<(Option<&TaskKey>, CommandSeq)> {
         let pending = self.tasks.values().find_map(|task| {
@@ -139,7 +139,7 @@ impl State {
         pending.or(of_run.map(|seq| (None, seq)))
     }
 
-    /// The choices that the run has not taken into account yet.
+    /// Returns the choices that the run hasn't recorded yet.
     pub fn new_choices<'a>(
         &self,
         choices: &'a [PersonChoice],
@@ -149,7 +149,7 @@ impl State {
     }
 }
 
-/// Keeps the latest choice about each task, in the order they were made.
+/// Keeps the latest choice for each task, in the order they were made.
 #[must_use]
 pub fn latest_choices(choices: Vec<PersonChoice>) -> Vec<PersonChoice> {
     let mut latest: BTreeMap<TaskKey, u64> = BTreeMap::new();
@@ -212,6 +212,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_issued_again_anyway_is_not_waited_for() {
+        assert!(read(1).command.awaits_answer());
+        assert!(
+            Command::Wait {
+                until: Timestamp::from_millis(1)
+            }
+            .awaits_answer()
+        );
+        assert!(!save(1).command.awaits_answer());
+        assert!(!Command::Finish.awaits_answer());
+    }
+
+    #[test]
+    fn a_run_awaits_the_answer_to_whatever_is_pending() {
+        let mut states = [State::default(), State::default(), State::default()];
+        states[0].reading = Some(3);
+        states[1].closing = Some(3);
+        states[2].final_check.phase = FinalCheckPhase::Checking { seq: 3 };
+        for state in states {
+            assert!(state.awaits(3) && !state.awaits(2), "{state:?}");
+        }
+        assert!(!State::default().awaits(3));
+    }
+
+    #[test]
     fn only_steps_that_come_out_the_same_again_may_be_taken_back() {
         let decision = |commands: Vec<Issued>| Decision {
             events: Vec::new(),
@@ -226,7 +251,7 @@ mod tests {
         assert!(goes_on.is_reissuable(&ticked));
         let ends = decision(vec![issued(2, Command::Finish)]);
         assert!(!ends.is_reissuable(&Input::Recorded { seq: 1 }));
-        // A tick must not be there without its reason.
+        // A tick must never be stored without its reason.
         let verified = Input::Verified {
             seq: 1,
             verdict: Verdict::Green,

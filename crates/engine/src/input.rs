@@ -1,16 +1,15 @@
-//! What the engine is told.
+//! The inputs of the engine.
 
 use regreen_model::{
     AttemptReport, CommandSeq, Failure, FixBudget, Inspection, PassedVerify, PersonAnswer,
     PersonChoice, PlanChanges, PlanStatus, RepairResult, RepeatResult, RunConfig, ServiceReport,
-    StopSignal, TaskKey, Verdict,
+    StopSignal, TaskKey, Usage, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::state::{Phase, State};
 
-/// Something that happened. An answer names its command; late and repeated answers are
-/// dropped.
+/// Something that happened. An answer names its command; late and repeated answers are ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "input", rename_all = "snake_case")]
 pub enum Input {
@@ -20,46 +19,44 @@ pub enum Input {
         run: String,
         /// Its configuration.
         config: Box<RunConfig>,
-        /// All choices of people about the spec's tasks, oldest first.
+        /// All choices about the spec's tasks, oldest first.
         #[serde(default)]
         choices: Vec<PersonChoice>,
-        /// The run before this one ended at a limit.
+        /// Whether the previous run ended at a limit.
         #[serde(default)]
         after_limit: bool,
-        /// Tasks whose rows agents removed in earlier runs, and that no one has settled.
+        /// Tasks whose rows agents removed in earlier runs, and that nobody has settled since.
         #[serde(default)]
         lost: Vec<TaskKey>,
-        /// The checks that originals passed in earlier runs, since all tasks were last done.
+        /// The checks that originals have passed in earlier runs since all tasks were last done.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         earlier: Vec<PassedVerify>,
-        /// Variables that repairs of earlier runs have set.
+        /// Environment variables that repairs in earlier runs set.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         environment: Vec<(String, String)>,
     },
     /// The process that drove this run is gone; a new one has folded its events.
     Resume(Resumption),
-    /// Something that the user should know.
+    /// Something happened that the user should know about.
     Noticed {
         /// The warnings.
         messages: Vec<String>,
     },
-    /// The plan was changed while something ran that the agent or the repository wrote. An
-    /// attempt reports its own changes.
+    /// The plan changed while foreign code ran. Attempts report such changes themselves.
     PlanReviewed {
-        /// The task for which it ran.
+        /// The task it ran for.
         task: Option<TaskKey>,
-        /// The changes, and those that were reverted.
+        /// The changes, including those that were reverted.
         changes: PlanChanges,
     },
     /// Something happened to services.
     ServicesChanged {
-        /// What happened, in this order.
+        /// The changes, in order.
         reports: Vec<ServiceReport>,
     },
-    /// An attempt that is being made says what its session is called. It names the command,
-    /// and is not its answer.
+    /// A running attempt named its session. This refers to the command without answering it.
     SessionSeen {
-        /// The command that this answers.
+        /// The command it refers to.
         seq: CommandSeq,
         /// The id of the session.
         session: String,
@@ -68,7 +65,7 @@ pub enum Input {
     PlanRead {
         /// The command that this answers.
         seq: CommandSeq,
-        /// The next task in it.
+        /// The state of the plan, with the next task.
         plan: PlanStatus,
     },
     /// An attempt ended.
@@ -78,26 +75,25 @@ pub enum Input {
         /// How it ended.
         report: Box<AttemptReport>,
     },
-    /// The task was removed from the file, or ticked by a person, so there was no attempt, or
-    /// no fix for it.
+    /// Someone removed or ticked the task, so no attempt or fix was made.
     Gone {
         /// The command that this answers.
         seq: CommandSeq,
     },
-    /// Ticks of other tasks were checked.
+    /// The agent's ticks on other tasks were checked.
     ClaimsJudged {
         /// The command that this answers.
         seq: CommandSeq,
         /// The tasks that stay ticked.
         kept: Vec<TaskKey>,
-        /// The tasks whose tick was taken back.
+        /// The tasks that were unticked.
         taken_back: Vec<TaskKey>,
     },
     /// A task's checks ended.
     Verified {
         /// The command that this answers.
         seq: CommandSeq,
-        /// What they say.
+        /// The result of the checks.
         verdict: Verdict,
         /// Why it failed.
         #[serde(default)]
@@ -106,11 +102,26 @@ pub enum Input {
         #[serde(default)]
         took_ms: u64,
     },
+    /// The agent was asked for the cause of a failure.
+    OpinionGiven {
+        /// The command that this answers.
+        seq: CommandSeq,
+        /// The failure with the cause that it names; `None` if it names none, or none that can be
+        /// believed.
+        #[serde(default)]
+        diagnosis: Option<Box<Failure>>,
+        /// What the question cost.
+        #[serde(default)]
+        usage: Option<Usage>,
+        /// How long it took.
+        #[serde(default)]
+        took_ms: u64,
+    },
     /// A possible repair was inspected.
     RepairInspected {
         /// The command that this answers.
         seq: CommandSeq,
-        /// What the inspection found.
+        /// The result of the inspection.
         inspection: Inspection,
     },
     /// A repair ended.
@@ -139,14 +150,14 @@ pub enum Input {
         /// The answer.
         result: ModifyResult,
     },
-    /// Only in journals of earlier versions, in which superseding fixes took two commands.
+    /// Found only in journals of earlier versions, in which superseding fixes took two commands.
     OpenFixesRead {
         /// The command that this answers.
         seq: CommandSeq,
         /// The open fixes.
         fixes: Vec<TaskKey>,
     },
-    /// Only in journals of earlier versions.
+    /// Found only in journals of earlier versions.
     FixesTicked {
         /// The command that this answers.
         seq: CommandSeq,
@@ -162,30 +173,33 @@ pub enum Input {
         seq: CommandSeq,
         /// The answer.
         answer: PersonAnswer,
-        /// The choice that holds beyond the run, as it is stored.
+        /// The choice it implies beyond the run, as it was stored.
         choice: Option<PersonChoice>,
     },
-    /// The box of a task is as it should be.
+    /// The task's box is as ordered.
     Ticked {
         /// The command that this answers.
         seq: CommandSeq,
-        /// The fixes that were ticked as well.
+        /// The fixes that were ticked with it.
         #[serde(default)]
         superseded: Vec<TaskKey>,
     },
-    /// A commit was made, or could not be.
+    /// A commit was made, or failed.
     Committed {
         /// The command that this answers.
         seq: CommandSeq,
-        /// Which of the two.
+        /// The result.
         result: CommitResult,
     },
-    /// What was left of the spec's own files is committed, or could not be.
+    /// The closing commit was made, or failed.
     ClosingCommitted {
         /// The command that this answers.
         seq: CommandSeq,
-        /// Which of the two.
+        /// The result.
         result: CommitResult,
+        /// Whether other files changed meanwhile: a commit hook may change any.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        changed: bool,
     },
     /// A finished task is in the progress file.
     Recorded {
@@ -199,7 +213,7 @@ pub enum Input {
     },
     /// The checks were repeated.
     FinallyChecked {
-        /// The command that it answers.
+        /// The command that this answers.
         seq: CommandSeq,
         /// The result of each check.
         results: Vec<RepeatResult>,
@@ -208,44 +222,44 @@ pub enum Input {
     },
     /// The tasks that no longer pass are unticked.
     Reopened {
-        /// The command that it answers.
+        /// The command that this answers.
         seq: CommandSeq,
     },
-    /// An answer after which the task may get a fix, with what that needs to know.
+    /// An answer after which the task may get a fix, together with the task's fix budget.
     WithFixBudget {
-        /// The answer that tells of the failure.
+        /// The answer that reports the failure.
         answer: Box<Input>,
-        /// None if the task was removed from the file, or ticked by a person.
+        /// `None` if someone removed or ticked the task.
         budget: Option<Box<FixBudget>>,
     },
-    /// It was stopped because the user asked to stop.
+    /// The command was stopped because the user asked to stop.
     Halted {
         /// The command that this answers.
         seq: CommandSeq,
     },
-    /// Someone keeps saving the file that has to be edited: the edit stays pending.
+    /// Someone keeps saving the file that must be edited; the edit stays pending.
     Contended {
         /// The command that this answers.
         seq: CommandSeq,
-        /// What changed meanwhile.
+        /// The reason, for people.
         why: String,
     },
-    /// The command can't be performed on this machine as it is.
+    /// The command can't be performed on this machine in its current state.
     Broken {
         /// The command that this answers.
         seq: CommandSeq,
-        /// What failed.
+        /// The error.
         why: String,
     },
-    /// Someone asks the run to stop.
+    /// The user asks the run to stop.
     Stop {
-        /// How they ask.
+        /// How they asked.
         signal: StopSignal,
     },
 }
 
 impl Input {
-    /// The command that it answers.
+    /// Returns the number of the command that this answers.
     #[must_use]
     pub fn seq(&self) -> Option<CommandSeq> {
         match self {
@@ -254,6 +268,7 @@ impl Input {
             | Self::Gone { seq }
             | Self::ClaimsJudged { seq, .. }
             | Self::Verified { seq, .. }
+            | Self::OpinionGiven { seq, .. }
             | Self::RepairInspected { seq, .. }
             | Self::RepairEnded { seq, .. }
             | Self::BudgetRead { seq, .. }
@@ -286,8 +301,8 @@ impl Input {
 }
 
 impl State {
-    /// The task that may get a fix after this answer. The driver adds the task's fix budget to
-    /// the answer, so that the engine need not ask for it.
+    /// Returns the task that may get a fix after this answer. The driver adds the task's fix budget
+    /// to the answer, so that the engine need not ask for it.
     #[must_use]
     pub fn may_get_fix(&self, answer: &Input) -> Option<&TaskKey> {
         let task = self.task_of(answer.seq()?)?;
@@ -299,7 +314,7 @@ impl State {
                 *again && matches!(verdict, Verdict::Red { .. })
             }
             (Input::Ticked { .. }, Phase::Ticking { done, .. }) => !done,
-            (Input::RepairInspected { .. }, _) => true,
+            (Input::OpinionGiven { .. } | Input::RepairInspected { .. }, _) => true,
             (Input::PersonAnswered { answer, .. }, _) => {
                 matches!(answer, PersonAnswer::Fix | PersonAnswer::Repair)
             }
@@ -309,17 +324,17 @@ impl State {
     }
 }
 
-/// What a process knows that takes over a run.
+/// The knowledge of a process that takes over a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Resumption {
-    /// As with `Start`: choices that the run knows already change nothing.
+    /// As with `Start`; choices that the run already knows have no effect.
     pub choices: Vec<PersonChoice>,
-    /// The settings, if they have changed.
+    /// The settings, if they changed.
     pub config: Option<Box<RunConfig>>,
-    /// What the interrupted attempt left behind.
+    /// The report of the interrupted attempt.
     pub interrupted: Option<Box<AttemptReport>>,
-    /// What a check, a hook or a repair changed in the plan before the process ended.
+    /// Changes that a check, a hook or a repair made to the plan before the process ended.
     pub reviewed: Option<Box<PlanChanges>>,
 }
 
@@ -343,21 +358,21 @@ pub enum ModifyResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum CommitResult {
-    /// There is a commit.
+    /// The commit was made.
     Done {
         /// Its hash.
         hash: String,
-        /// The parts left out, and why.
+        /// The changes left out, and why.
         warnings: Vec<String>,
     },
-    /// Nothing was left to commit, or there is no repository.
+    /// There was nothing to commit, or there is no repository.
     Nothing,
-    /// A hook of the user refused it.
+    /// One of the user's hooks refused it.
     HookFailed {
-        /// What the hook printed.
+        /// The hook's output.
         output: String,
     },
-    /// Git failed for a reason that is not the task's.
+    /// Git failed for a reason unrelated to the task.
     Impossible {
         /// The reason.
         why: String,

@@ -1,9 +1,9 @@
 //! Decides what happens next in a run: a pure function of what has happened.
 //!
 //! [`decide`] takes the state, the time and one [`Input`], and returns events and commands.
-//! [`State::apply`] folds events into the state and decides nothing. A driver stores the events
-//! of each step before it performs the commands, so that after any crash folding the events
-//! again gives the same state.
+//! [`State::apply`] folds events into the state and decides nothing. A driver stores the events of
+//! each step before it performs the commands, so that after any crash, folding the events again
+//! yields the same state.
 //!
 //! ```
 //! use regreen_engine::{Input, State, decide};
@@ -37,10 +37,10 @@ pub mod recovery;
 mod state;
 
 pub use command::{
-    AttemptOrder, Command, CommitOrder, FinalCheckOrder, FixOrder, Issued, ModifyOrder, Question,
-    Record, RepairOrder, RepairTarget, ServiceOrder, ServicesOrder,
+    AttemptOrder, Command, CommitOrder, FinalCheckOrder, FixOrder, Issued, ModifyOrder,
+    OpinionOrder, Question, Record, RepairOrder, RepairTarget, ServiceOrder, ServicesOrder,
 };
-pub use decide::{Decision, READY_TIMEOUT_MS, decide};
+pub use decide::{Decision, OPINION_TIME_MS, READY_TIMEOUT_MS, decide};
 pub use driving::{CommandQueue, JournalLine, latest_choices};
 pub use input::{CommitResult, Input, ModifyResult, Resumption};
 pub use state::{

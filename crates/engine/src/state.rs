@@ -11,164 +11,165 @@ use serde::{Deserialize, Serialize};
 
 use crate::recovery::History;
 
-/// The state of a run: the fold of its events.
+/// The state of a run, which is the fold of its events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     /// The id of the run.
     pub run: String,
-    /// Its configuration.
+    /// Its settings.
     pub config: RunConfig,
     /// The number of the next command.
     pub next_seq: CommandSeq,
     /// The command that reads the plan, while it is pending.
     pub reading: Option<CommandSeq>,
-    /// The tasks that were picked so far.
+    /// The tasks picked so far.
     #[serde(with = "pairs")]
     pub tasks: BTreeMap<TaskKey, TaskState>,
-    /// The task that was picked last.
+    /// The task picked last.
     #[serde(default)]
     pub current: Option<TaskKey>,
-    /// Attempts that are charged to the run.
+    /// The number of attempts charged to the run.
     pub iterations: u32,
-    /// The limit, settled when the plan was first read.
+    /// The limit on attempts, determined when the plan is first read.
     pub max_iterations: Option<u32>,
     /// How long the run has waited for the agent's service.
     pub waited_ms: u64,
-    /// What the run has spent so far.
+    /// The amounts that the run has spent so far.
     #[serde(default)]
     pub spent: Spending,
-    /// The amounts spent on originals that are not done, including their fixes.
+    /// The amounts spent on each unfinished original, including its fixes.
     #[serde(default)]
     pub spent_on: Vec<(TaskKey, Spending)>,
-    /// When it was last resumed.
+    /// When the run was last resumed.
     #[serde(default)]
     pub resumed_at: Option<Timestamp>,
-    /// Waits in a row without a usable attempt between them.
+    /// The number of waits in a row without a usable attempt in between.
     pub waits: u32,
-    /// Rows that an agent removed once.
+    /// Rows that an agent removed once and that were put back.
     pub put_back: BTreeSet<TaskKey>,
-    /// Tasks that were not run because agents removed their rows, in this run or before: until a
-    /// person skips them or puts the rows back, no run is green without them.
+    /// Tasks that weren't run because agents removed their rows, in this run or before. Until a
+    /// person skips them or puts the rows back, no run is green.
     #[serde(default)]
     pub lost: BTreeSet<TaskKey>,
-    /// Tasks that will not be run.
+    /// Tasks that won't run.
     pub skipped: BTreeSet<TaskKey>,
-    /// Originals that wait for a person.
+    /// Originals that are waiting for a person.
     #[serde(default)]
     pub parked: BTreeSet<TaskKey>,
-    /// The run before this one ended at a limit: originals come before their own fixes, until
-    /// they were tried.
+    /// Whether the previous run ended at a limit. Then originals come before their own fixes until
+    /// they have been tried.
     #[serde(default)]
     pub after_limit: bool,
-    /// Variables that repairs have set for every process of the run.
+    /// Environment variables that repairs set for every process of the run.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
-    /// The number of the last choice that was recorded.
+    /// The number of the last recorded choice.
     #[serde(default)]
     pub choices_seen: u64,
-    /// How many commits were asked for and answered. A commit that is asked for again, after a
-    /// crash or a power cut, has the number that it had.
+    /// The number of commits requested and answered. A commit that is requested again, after a
+    /// crash or a power cut, keeps its number.
     #[serde(default)]
     pub commits: u32,
-    /// The runnable rows of the plan, as last read.
+    /// The number of rows to run when the plan was last read.
     pub total_tasks: u32,
-    /// Set once someone has asked the run to stop.
+    /// Set once the user has asked the run to stop.
     pub stopping: Option<StopSignal>,
     /// How the run ended.
     pub outcome: Option<RunOutcome>,
-    /// Counts what may change the work: attempts, repairs, and breaks in which people may.
+    /// Counts everything that may change the work: attempts, repairs, and breaks in which people
+    /// may act.
     #[serde(default)]
     pub steps: u64,
-    /// The attempt that was made last.
+    /// The last attempt.
     #[serde(default)]
     pub last_attempt: Option<(TaskKey, u32)>,
-    /// Tasks that agents ticked on the side and whose checks passed.
+    /// Tasks that agents ticked while working on others, and whose checks passed.
     #[serde(default)]
     pub claimed: Vec<(Claim, PassedCheck)>,
-    /// The checks that originals passed in earlier runs, since all tasks were last done.
+    /// The checks that originals have passed in earlier runs since all tasks were last done.
     #[serde(default)]
     pub earlier_checks: Vec<PassedVerify>,
-    /// The repetition of all checks before the run ends.
+    /// The state of the final check.
     #[serde(default)]
     pub final_check: FinalCheck,
-    /// The services that were started so far.
+    /// The services started so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<ServiceState>,
-    /// The commit of the spec's own files, while it is pending.
+    /// The closing commit, while it is pending.
     #[serde(default)]
     pub closing: Option<CommandSeq>,
-    /// After how many steps of the run the spec's own files were committed.
+    /// The value of `steps` at the closing commit.
     #[serde(default)]
     pub closed_at: Option<u64>,
-    /// A task of the run was committed.
+    /// Whether a task of the run was committed.
     #[serde(default)]
     pub has_committed: bool,
-    /// Someone has asked the run to stop when the current original is done or given up.
+    /// Whether the run should stop once the current original is done or given up.
     #[serde(default)]
     pub stops_after_task: bool,
     /// Fixes that were ticked without being run, because their originals had passed.
     #[serde(default)]
     pub superseded: BTreeSet<TaskKey>,
-    /// Which version of the fold made this state.
+    /// The version of the fold that produced this state.
     #[serde(default)]
     pub fold: u32,
 }
 
-/// What is known of a service.
+/// The known state of a service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceState {
     /// The task whose row declares it.
     pub task: TaskKey,
     /// Its command.
     pub command: String,
-    /// Its log.
+    /// The path of its log.
     pub log: String,
-    /// Whether it runs.
+    /// Whether it is running.
     pub is_running: bool,
-    /// Why it does not, if that is its own doing.
+    /// Why it isn't running, if that is its own fault.
     pub trouble: Option<String>,
-    /// How often it was started again, or failed to start, for the task that is worked on.
+    /// How often it was restarted, or failed to start, during the current task.
     pub restarts: u32,
 }
 
 /// A check that passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassedCheck {
-    /// After how many steps of the run.
+    /// The value of [`State::steps`] at that time.
     pub at: u64,
     /// How long it took.
     pub took_ms: u64,
 }
 
-/// The repetition of all checks before a run ends.
+/// The state of the final check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinalCheck {
-    /// What it waits for.
+    /// Its current phase.
     pub phase: FinalCheckPhase,
-    /// After how many steps of the run nothing spoke against its end.
+    /// The value of [`State::steps`] when it last let the run end.
     pub passed_at: Option<u64>,
-    /// After how many steps of the run it last ended.
+    /// The value of [`State::steps`] when it last ended.
     pub checked_at: u64,
-    /// The tasks that no longer passed then.
+    /// The tasks that had regressed then.
     pub regressed: Vec<Regression>,
-    /// The tasks whose check had no time left then.
+    /// The tasks for whose checks no time was left then.
     #[serde(default)]
     pub out_of_time: Vec<TaskKey>,
 }
 
-/// What the final check waits for.
+/// The phases of the final check, named after what it is waiting for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 pub enum FinalCheckPhase {
-    /// For nothing.
+    /// Nothing.
     #[default]
     Idle,
-    /// For the checks to be repeated.
+    /// The repeated checks.
     Checking {
         /// The pending command.
         seq: CommandSeq,
     },
-    /// For the tasks that no longer pass to be unticked.
+    /// Regressed tasks to be unticked.
     Reopening {
         /// The pending command.
         seq: CommandSeq,
@@ -176,7 +177,7 @@ pub enum FinalCheckPhase {
 }
 
 impl FinalCheckPhase {
-    /// The pending command, if there is one.
+    /// Returns the pending command, if there is one.
     #[must_use]
     pub fn seq(self) -> Option<CommandSeq> {
         match self {
@@ -189,18 +190,18 @@ impl FinalCheckPhase {
 /// The state of one task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskState {
-    /// The task as it was picked last.
+    /// The task as last picked.
     pub picked: PickedTask,
-    /// What it waits for.
+    /// Its current phase.
     pub phase: Phase,
-    /// A person's choice about it, which takes effect as soon as nothing of it is pending.
+    /// A person's choice about it, which takes effect once nothing of the task is pending.
     #[serde(rename = "said")]
     pub choice: Option<ChoiceKind>,
-    /// What the agent is told at the next attempt.
+    /// The kind of prompt for the next attempt.
     pub prompt: PromptKind,
-    /// Every run of the agent.
+    /// The number of all attempts.
     pub attempts: u32,
-    /// Those charged to the task.
+    /// The number of attempts charged to the task.
     pub iterations: u32,
     /// How often an attempt was interrupted.
     pub interruptions: u32,
@@ -208,23 +209,23 @@ pub struct TaskState {
     pub lost_sessions: u32,
     /// How often an attempt changed nothing.
     pub noops: u32,
-    /// The reminder of this attempt was given.
+    /// Whether the agent was already reminded in this attempt.
     pub reminded: bool,
     /// The report of the last attempt.
     pub report: Option<Box<AttemptReport>>,
-    /// The attempt, its reminder included, changed files.
+    /// Whether the attempt changed files, with its reminder and those before it that were cut short.
     pub changed_files: bool,
     /// The session of the last attempt, as the agent names it.
     pub session: Option<String>,
-    /// What its sessions have used.
+    /// The usage of its sessions.
     #[serde(default)]
     pub sessions: UsageLedger,
     /// Why it failed last.
     pub failure: Option<FailureRecord>,
-    /// The attempt that failed so.
+    /// The attempt in which it failed last.
     #[serde(default)]
     pub failed_attempt: Option<u32>,
-    /// The output of the commit hook that refused the task.
+    /// The output of the hook that refused the task's commit.
     pub refusal: Option<String>,
     /// Remarks about how it passed.
     pub marks: BTreeSet<Mark>,
@@ -232,56 +233,57 @@ pub struct TaskState {
     pub hash: Option<String>,
     /// Whether it passed; `None` while it is pending.
     pub result: Option<bool>,
-    /// Fixes that were made for it in this run, each with the error it was made for.
+    /// Fixes made for it in this run, each with the error it was made for.
     #[serde(default)]
     pub fixes: Vec<(TaskId, String)>,
-    /// The fingerprint of the failure that the last of them is to remove.
+    /// The fingerprint of the failure that the last fix should remove.
     #[serde(default)]
     pub fixed_blocker: Option<String>,
-    /// A fix was made since its last attempt.
+    /// Whether a fix was made since its last attempt.
     #[serde(default)]
     pub was_fixed: bool,
-    /// The agent had signalled completion: only Verify failed.
+    /// Whether the agent had signalled completion and only Verify failed.
     #[serde(default)]
     pub only_red: bool,
-    /// How many times the usual time its next attempt gets.
+    /// The time limit of its next attempt, as a multiple of the usual one.
     #[serde(default = "one")]
     pub time_factor: u32,
-    /// The last attempt was asked to split the task.
+    /// Whether the last attempt was asked to split the task.
     #[serde(default)]
     pub asked_to_split: bool,
-    /// How often the attempt was repeated because of passing trouble.
+    /// How often an attempt was repeated because of passing trouble.
     #[serde(default)]
     pub repeats: u32,
-    /// The context that the agent lacked was looked up for it.
+    /// Whether the agent was given the information that it lacked.
     #[serde(default)]
     pub was_enriched: bool,
     /// The fix that regreen carries out itself.
     #[serde(default, rename = "own_fix")]
     pub automatic_fix: Option<AutomaticFix>,
-    /// The repairs that were made for it.
+    /// The repairs made for it.
     #[serde(default)]
     pub repaired: Vec<RepairAction>,
-    /// What the user had to say about it, oldest first.
+    /// The user's messages about it, oldest first.
     #[serde(default)]
     pub context: Vec<String>,
-    /// A person may have edited it since it was picked: it is read again.
+    /// Whether a person may have edited it since it was picked, so that it must be read again.
     #[serde(default)]
     pub edited: bool,
     /// Its last check that passed.
     #[serde(default)]
     pub passed_check: Option<PassedCheck>,
-    /// After how many steps of the run its last attempt began.
+    /// The value of [`State::steps`] when its last attempt began.
     #[serde(default)]
     pub attempted_at: u64,
-    /// After how many steps the final check found that it no longer passes, until that is dealt
-    /// with.
+    /// The value of [`State::steps`] when the final check found that it no longer passes; `None`
+    /// once that is handled.
     #[serde(default)]
     pub regressed_at: Option<u64>,
-    /// It failed twice for the same thing that is missing or forbidden, and changed nothing.
+    /// Whether it failed twice because the same thing was missing or forbidden, with nothing
+    /// changed.
     #[serde(default)]
     pub is_stalled: bool,
-    /// Fixes of it that were ticked without being run.
+    /// Its fixes that were ticked without being run.
     #[serde(default)]
     pub superseded: Vec<TaskKey>,
 }
@@ -293,94 +295,99 @@ fn one() -> u32 {
 /// A fix that regreen carries out itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AutomaticFix {
-    /// None until it has a row.
+    /// `None` until it has a row.
     pub fix: Option<TaskId>,
     /// The repair.
     pub repair: PlannedRepair,
-    /// A person has agreed to it.
+    /// Whether a person has agreed to it.
     pub agreed: bool,
 }
 
-/// What a task waits for.
+/// The phases of a task, named after what it is waiting for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 pub enum Phase {
-    /// For being picked.
+    /// To be picked.
     Open,
-    /// The agent works on it.
+    /// An attempt.
     Attempting {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
         /// The number of the attempt.
         attempt: u32,
     },
-    /// Ticks of other tasks are being checked.
+    /// The check of ticks on other tasks.
     JudgingClaims {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
     },
-    /// Its checks run.
+    /// Its Verify.
     Verifying {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
-        /// Whether they run a second time.
+        /// Whether this is the second run of the check.
         again: bool,
-        /// Before the agent is asked again.
+        /// Whether the check runs before the agent is asked again.
         #[serde(default)]
         first: bool,
     },
-    /// For the inspection of what may be repaired.
+    /// The agent's opinion about its failure.
+    AskingOpinion {
+        /// The pending command.
+        seq: CommandSeq,
+    },
+    /// An inspection of what can be repaired.
     Inspecting {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
     },
-    /// For the automatic fix to be carried out.
+    /// The automatic fix to be carried out.
     Repairing {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
     },
-    /// For its fix budget to be read.
+    /// Its fix budget.
     Budgeting {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
     },
-    /// For its fix to be inserted.
+    /// Its fix to be inserted.
     Inserting {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
         /// The id of the fix.
         fix: TaskId,
-        /// Whether another row had that id before.
+        /// Whether the error came back after a fix that should have removed it.
         again: bool,
     },
-    /// For the rows that the agent asked for.
+    /// The rows that the agent asked for.
     Modifying {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
     },
-    /// For its open fixes to be read. Only in journals of earlier versions.
+    /// Its open fixes to be read. Found only in journals of earlier versions.
     Superseding {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
     },
-    /// For these fixes to be ticked. Only in journals of earlier versions.
+    /// These fixes to be ticked. Found only in journals of earlier versions.
     TickingFixes {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
         /// The fixes.
         fixes: Vec<TaskKey>,
     },
-    /// For the progress file to say that it was not healed.
+    /// A note in the progress file that healing failed.
     Noting {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
-        /// The message of the limit.
+        /// The message about the limit.
         message: String,
     },
-    /// For a person.
+    /// A person's answer.
     Asking {
-        /// None while no one is being asked: the question is open, and an answer to an earlier
-        /// command is late.
+        /// `None` while nobody is being asked. The question is open all the same, and an answer to
+        /// an earlier command is late.
         seq: Option<CommandSeq>,
         /// The question.
         why: String,
@@ -388,47 +395,48 @@ pub enum Phase {
         #[serde(default)]
         repair: Option<PlannedRepair>,
     },
-    /// For its box to be set.
+    /// Its box to be ticked or unticked.
     Ticking {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
-        /// Whether the box is ticked or emptied.
+        /// `true` to tick, `false` to untick.
         done: bool,
     },
-    /// Its changes are being committed.
+    /// Its commit.
     Committing {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
     },
-    /// It is being added to the progress file.
+    /// Its entry in the progress file.
     Recording {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
     },
-    /// It waits for the agent's service.
+    /// The agent's service, or the delay before a repeat.
     Waiting {
-        /// The command that it waits for.
+        /// The pending command.
         seq: CommandSeq,
         /// When the wait began.
         since: Timestamp,
         /// When it ends.
         until: Timestamp,
-        /// Before a repeat.
+        /// Whether the wait comes before a repeat.
         #[serde(default)]
         repeats: bool,
     },
-    /// For nothing.
+    /// Nothing.
     Closed,
 }
 
 impl Phase {
-    /// The pending command, if there is one.
+    /// Returns the pending command, if there is one.
     #[must_use]
     pub fn seq(&self) -> Option<CommandSeq> {
         match self {
             Self::Attempting { seq, .. }
             | Self::JudgingClaims { seq }
             | Self::Verifying { seq, .. }
+            | Self::AskingOpinion { seq }
             | Self::Inspecting { seq }
             | Self::Repairing { seq }
             | Self::Budgeting { seq }
@@ -453,14 +461,15 @@ impl Phase {
             Self::Attempting { .. }
                 | Self::JudgingClaims { .. }
                 | Self::Verifying { .. }
+                | Self::AskingOpinion { .. }
                 | Self::Repairing { .. }
                 | Self::Committing { .. }
         )
     }
 
-    /// Whether it is completed whatever a person chooses meanwhile: an interrupted attempt is
-    /// recorded, and files that are being changed do not stay half changed. The box is set as
-    /// the choice wants it: ticked for "done", empty for "retry".
+    /// Whether it is completed no matter what a person chooses meanwhile: an interrupted attempt is
+    /// recorded, and no file is left half changed. The box ends up as the choice wants it: ticked
+    /// for "done", unticked for "retry".
     pub(crate) fn outlasts(&self, choice: ChoiceKind) -> bool {
         match self {
             Self::Attempting { .. } | Self::JudgingClaims { .. } | Self::Repairing { .. } => true,
@@ -471,6 +480,7 @@ impl Phase {
             Self::Superseding { .. } | Self::TickingFixes { .. } => choice != ChoiceKind::Retry,
             Self::Open
             | Self::Verifying { .. }
+            | Self::AskingOpinion { .. }
             | Self::Inspecting { .. }
             | Self::Budgeting { .. }
             | Self::Inserting { .. }
@@ -484,16 +494,17 @@ impl Phase {
 }
 
 impl State {
-    /// The version of the fold. A state of an earlier one lacks what the events would tell now.
-    pub const FOLD: u32 = 3;
+    /// The version of the fold. States of earlier versions lack facts that the events would yield
+    /// now.
+    pub const FOLD: u32 = 4;
 
-    /// Whether the events have to be folded anew.
+    /// Whether the events must be folded again.
     #[must_use]
     pub fn is_outdated(&self) -> bool {
         self.fold < Self::FOLD
     }
 
-    /// The task that waits for this command.
+    /// Returns the task that is waiting for this command.
     #[must_use]
     pub fn task_of(&self, seq: CommandSeq) -> Option<&TaskState> {
         self.tasks
@@ -501,8 +512,8 @@ impl State {
             .find(|task| task.phase.seq() == Some(seq))
     }
 
-    /// The task that waits for something that regreen itself can do. Questions are open until
-    /// their tasks are next.
+    /// Returns the task that is waiting for something that regreen itself can do. Questions don't
+    /// count: they stay open until their task is next.
     #[must_use]
     pub fn pending_task(&self) -> Option<&TaskState> {
         self.tasks.values().find(|task| match task.phase {
@@ -511,7 +522,7 @@ impl State {
         })
     }
 
-    /// The state with one of its tasks: enough for a decision about it.
+    /// Returns the state with only one of its tasks, which is enough to decide about it.
     #[must_use]
     pub(crate) fn narrowed(&self, key: &TaskKey) -> Self {
         let tasks = self.tasks.get_key_value(key);
@@ -554,7 +565,7 @@ impl State {
         spent.map_or_else(Spending::default, |(_, spent)| *spent)
     }
 
-    /// The run's own limit of attempts.
+    /// Returns the limit on the run's attempts.
     #[must_use]
     pub fn iteration_limit(&self) -> u32 {
         self.max_iterations
@@ -563,8 +574,8 @@ impl State {
 }
 
 impl TaskState {
-    /// Whether an attempt continues the session of the one before. An agent that failed starts
-    /// afresh; one that was interrupted, or only has to add something, does not.
+    /// Whether an attempt resumes the previous session. After a failure the agent starts a new one;
+    /// after an interruption, or if it only has to add something, it doesn't.
     pub(crate) fn continues_session(&self, prompt: PromptKind) -> bool {
         let was_interrupted = self.report.as_ref().is_some_and(|report| {
             report.ending.timed_out || matches!(report.class, AttemptClass::Transient { .. })
@@ -579,7 +590,8 @@ impl TaskState {
         }
     }
 
-    /// A task as it was picked. One that an earlier run did not finish begins with its failure.
+    /// Creates the state of a picked task. If an earlier run left it unfinished, it starts with
+    /// that failure.
     #[must_use]
     pub fn new(picked: PickedTask) -> Self {
         Self {
@@ -626,7 +638,7 @@ impl TaskState {
         }
     }
 
-    /// The prompt of the next attempt. A reminder that was interrupted is given again.
+    /// Returns the kind of prompt for the next attempt. An interrupted reminder is repeated.
     #[must_use]
     pub fn next_prompt(&self) -> PromptKind {
         if self.reminded {
@@ -636,15 +648,15 @@ impl TaskState {
         }
     }
 
-    /// The number of the next attempt among those that are charged to the task. A reminder is
-    /// part of the one before.
+    /// Returns the number of the next attempt among those charged to the task. A reminder belongs
+    /// to the previous one.
     #[must_use]
     pub fn iteration(&self, prompt: PromptKind) -> u32 {
         let is_new = !matches!(prompt, PromptKind::Reminder | PromptKind::Split);
         (self.iterations + u32::from(is_new)).max(1)
     }
 
-    /// How many attempts are charged to it, in words.
+    /// Returns the number of charged attempts in words.
     pub(crate) fn attempts_made(&self) -> String {
         match self.iterations {
             1 => "1 attempt".to_owned(),
@@ -652,7 +664,7 @@ impl TaskState {
         }
     }
 
-    /// Its key.
+    /// Returns its key.
     #[must_use]
     pub fn key(&self) -> &TaskKey {
         &self.picked.task
@@ -663,7 +675,7 @@ impl TaskState {
         self.picked.has_fixes || !self.fixes.is_empty()
     }
 
-    /// The part of its past that recovery goes by.
+    /// Returns the part of its past that recovery depends on.
     pub(crate) fn history(&self) -> History<'_> {
         History {
             iterations: self.iterations,
@@ -680,7 +692,7 @@ impl TaskState {
     }
 }
 
-/// JSON objects have text as keys, and a task's key is more than that.
+/// Serializes a map as pairs: JSON objects need string keys, and a task's key is a struct.
 mod pairs {
     use std::collections::BTreeMap;
 

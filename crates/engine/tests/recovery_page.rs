@@ -1,4 +1,4 @@
-//! docs/recovery.md has the table that the engine goes by.
+//! docs/recovery.md contains the table that the engine uses.
 
 #![expect(
     clippy::disallowed_methods,

@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 use crate::named_enum;
 
 named_enum! {
-    /// Whether an agent that works alone may do everything.
+    /// Whether an agent that works unattended may do everything.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Permissions {
-        /// It is told not to ask, because no one is there to answer.
+        /// The agent is told not to ask, because nobody is there to answer.
         #[default]
         Skip = "skip",
-        /// What its own configuration allows, and nothing else.
+        /// Only what the agent's own configuration allows.
         Own = "own",
     }
 }
 
-/// How regreen talks with an agent.
+/// How regreen talks to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentKind {
     /// Runs the tasks' own commands and reads no prompt.
@@ -51,7 +51,7 @@ pub struct AgentIdentity {
 }
 
 impl AgentIdentity {
-    /// Returns the agent that `--agent` calls by this name, and what it may do without asking.
+    /// Creates the agent that `--agent` calls `name`, with what it may do without asking.
     #[must_use]
     pub fn new(name: impl Into<String>, permissions: Option<Permissions>) -> Self {
         let name = name.into();
@@ -62,7 +62,7 @@ impl AgentIdentity {
         }
     }
 
-    /// Returns how regreen talks with it.
+    /// Returns how regreen talks to this agent.
     #[must_use]
     pub fn kind(&self) -> AgentKind {
         self.kind
@@ -74,13 +74,13 @@ impl AgentIdentity {
         &self.name
     }
 
-    /// Returns what it may do without asking; `None` for an agent without permissions.
+    /// Returns what it may do without asking; `None` if the agent has no permissions to set.
     #[must_use]
     pub fn permissions(&self) -> Option<Permissions> {
         self.permissions
     }
 
-    /// Returns whether it can be told something. Commands do not read prompts.
+    /// Returns whether the agent reads prompts. The shell agent only runs the tasks' commands.
     #[must_use]
     pub fn reads_prompts(&self) -> bool {
         self.kind != AgentKind::Shell
@@ -105,7 +105,7 @@ impl fmt::Display for AgentIdentity {
 
 impl From<String> for AgentIdentity {
     fn from(text: String) -> Self {
-        // The words of a command line are its own, whatever they look like.
+        // A command line may contain anything, so don't look for permissions in it.
         let has_permissions = AgentKind::of(&text) != AgentKind::Command;
         let found = Permissions::ALL.into_iter().find_map(|permissions| {
             let name = text.strip_suffix(&format!(" (permissions: {permissions})"))?;

@@ -1,4 +1,4 @@
-//! An attempt at a task: what is picked, what the agent is told, what it shows, how it ends.
+//! An attempt at a task: the task that was picked, the agent's prompt and events, and the result.
 
 use std::fmt;
 
@@ -9,60 +9,60 @@ use crate::{
     Timestamp, Usage, VerifyCommand, named_enum,
 };
 
-/// A task that is next, with everything that is fixed once it is picked.
+/// The task to run next. Its fields stay as they are for as long as the task is worked on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PickedTask {
     /// The task itself.
     pub task: TaskKey,
-    /// The original at the end of its chain of fixes; itself if it is not a fix.
+    /// The original at the end of its chain of fixes; the task itself if it isn't a fix.
     pub root: TaskKey,
     /// 0-based position of the root among the rows to run.
     pub index: u32,
     /// Rows to run, fixes included.
     pub total: u32,
-    /// Whether its `[VERIFY]` marker lets it signal with either word.
+    /// Whether it has a `[VERIFY]` marker, so that either signal word counts.
     pub is_verify: bool,
-    /// Whether its `[RED]` marker says that later rows change what its check finds.
+    /// Whether it has a `[RED]` marker: later rows change the result of its check.
     #[serde(default)]
     pub is_red: bool,
-    /// Whether it is a group, which is verified and ticked, not run.
+    /// Whether it is a group, which is verified and ticked but never run.
     pub is_group: bool,
-    /// Whether the file has fixes of it.
+    /// Whether the file contains fixes for it.
     #[serde(default)]
     pub has_fixes: bool,
-    /// Whether it is a fix with another Verify than the task that it fixes.
+    /// Whether it is a fix whose Verify differs from that of the task it fixes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_own_verify: bool,
-    /// The commands as they were when the task was first picked.
+    /// The Verify commands, as of when the task was first picked.
     pub verify: Vec<VerifyCommand>,
-    /// The message of its commit.
+    /// Its commit message.
     pub commit: Option<String>,
-    /// Whether its Commit field says that it has none.
+    /// Whether its Commit field says not to commit.
     #[serde(default)]
     pub declines_commit: bool,
-    /// How it failed in an earlier run that did not finish it.
+    /// How it failed in an earlier run that didn't finish it.
     #[serde(default)]
     pub failed_before: Option<FailureRecord>,
-    /// The services that run while it is worked on.
+    /// The services that run during its attempts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<Service>,
 }
 
 impl PickedTask {
-    /// Returns whether its Verify says something about the result that regreen can't check.
+    /// Returns whether its Verify states an expectation that regreen can't check.
     #[must_use]
     pub fn is_partly_checked(&self) -> bool {
         self.verify.iter().any(VerifyCommand::is_partly_checked)
     }
 
-    /// Returns whether it asks for nothing but a service that regreen runs itself.
+    /// Returns whether all it asks for is a service, which regreen runs itself.
     #[must_use]
     pub fn is_only_service(&self) -> bool {
         let mut services = self.services.iter();
         services.any(|service| service.is_whole_task && service.task == self.task)
     }
 
-    /// Says how its Verify is judged, one line per command that isn't judged by exit code 0 alone.
+    /// Describes how its Verify is judged: one line per command judged by more than exit code 0.
     #[must_use]
     pub fn judged_by(&self) -> Vec<String> {
         let is_told =
@@ -71,7 +71,7 @@ impl PickedTask {
         told.map(VerifyCommand::judged_by).collect()
     }
 
-    /// Returns whether it repairs another task.
+    /// Returns whether it fixes another task.
     #[must_use]
     pub fn is_fix(&self) -> bool {
         self.task != self.root
@@ -79,34 +79,34 @@ impl PickedTask {
 }
 
 named_enum! {
-    /// What an agent is told besides the task itself.
+    /// The reason for an attempt, which the prompt mentions besides the task itself.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum PromptKind {
-        /// Nothing: it is the first attempt.
+        /// The first attempt.
         First = "first",
-        /// How the last attempt failed.
+        /// The last attempt failed.
         Retry = "retry",
-        /// That it did not signal, though all else is well.
+        /// The agent didn't signal completion, although everything else is fine.
         Reminder = "reminder",
-        /// That it changed nothing.
+        /// The last attempt changed nothing.
         NoOp = "no_op",
-        /// That the last attempt was interrupted.
+        /// The last attempt was interrupted.
         Interrupted = "interrupted",
-        /// That its last session could not be resumed.
+        /// The last session couldn't be resumed.
         NewSession = "new_session",
-        /// What the last attempt was missing, looked up.
+        /// The last attempt lacked information, which regreen has looked up.
         Enriched = "enriched",
-        /// That the task made no progress in its time and has to be split.
+        /// The task made no progress within its time limit and must be split.
         Split = "split",
     }
 }
 
-/// Something that an agent reports while it works, whichever agent it is.
+/// An event that an agent reports while it works, in the same form for all agents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum AgentEvent {
-    /// The session by which its conversation can be resumed.
+    /// The session with which its conversation can be resumed.
     Session {
         /// The session's id.
         id: String,
@@ -118,16 +118,16 @@ pub enum AgentEvent {
     },
     /// The agent began to use a tool.
     ToolStarted {
-        /// Distinguishes calls of the same tool.
+        /// The id of the call, which tells calls of the same tool apart.
         call: String,
         /// The tool's name.
         name: String,
-        /// The command, path or pattern that it is used on, as the agent wrote it; empty if the
-        /// agent doesn't say.
+        /// The command, path or pattern it works on, as the agent wrote it; empty if the agent
+        /// doesn't say.
         #[serde(default)]
         input: String,
     },
-    /// A tool came back.
+    /// A tool call ended.
     ToolEnded {
         /// The call that ended.
         call: String,
@@ -135,7 +135,7 @@ pub enum AgentEvent {
         name: String,
         /// Whether the tool succeeded.
         ok: bool,
-        /// The exit code, of tools that run commands.
+        /// The exit code, for tools that run commands.
         exit: Option<i32>,
     },
     /// The agent edited a file.
@@ -143,26 +143,25 @@ pub enum AgentEvent {
         /// The file's path, as the agent names it.
         path: String,
     },
-    /// What the agent has used.
+    /// The agent reported its usage.
     Usage(Usage),
     /// The agent could not reach its model.
     Trouble(ApiTrouble),
-    /// It asks a person, or asks for permission, and would wait.
+    /// The agent asks a question or for permission, and waits for the answer.
     Question {
         /// The question.
         text: String,
         /// Whether the agent asks for permission.
         permission: bool,
     },
-    /// What it said last: the only text that is read for signals and reports.
+    /// The agent's last message: the only text in which regreen looks for signals and reports.
     FinalMessage {
         /// The message.
         text: String,
     },
-    /// The agent has finished. One that ends without this has not finished, whatever its exit
-    /// code.
+    /// The agent says that it has finished. Without this event it hasn't, whatever its exit code.
     Terminal {
-        /// Whether the agent calls its own run a success; that says nothing about the task.
+        /// Whether the agent calls its own run a success, which says nothing about the task.
         ok: bool,
     },
 }
@@ -170,23 +169,23 @@ pub enum AgentEvent {
 /// Trouble between the agent and its model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiTrouble {
-    /// What can be done about it.
+    /// The possible response.
     pub class: TroubleClass,
-    /// The kind of failure that it is.
+    /// The kind of failure.
     pub kind: FailureKind,
-    /// What the service said.
+    /// The service's message.
     pub message: String,
-    /// The HTTP status, where there is one.
+    /// The HTTP status, if there is one.
     pub status: Option<u16>,
     /// When the service is available again, if it said so.
     pub resets: Option<ResetTime>,
 }
 
-/// What can be done about trouble with the model.
+/// The possible response to trouble with the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TroubleClass {
-    /// It may pass: wait and try again.
+    /// It may be temporary: wait and try again.
     Transient,
     /// Nothing this run does can help.
     Fatal,
@@ -194,19 +193,19 @@ pub enum TroubleClass {
     Session,
 }
 
-/// When a service is available again, as it says so.
+/// When a service says that it will be available again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResetTime {
     /// Milliseconds since 1970.
     At(i64),
-    /// Milliseconds from when the service said so.
+    /// Milliseconds from the moment of the message.
     After(u64),
-    /// The next time that a clock shows this: `4pm (Europe/Berlin)`.
+    /// The next time a clock shows this: `4pm (Europe/Berlin)`.
     Clock(ClockTime),
 }
 
-/// A time of day somewhere.
+/// A time of day in a time zone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockTime {
     /// Month and day, if they are given.
@@ -215,73 +214,72 @@ pub struct ClockTime {
     pub hour: i8,
     /// 0 to 59.
     pub minute: i8,
-    /// By its name in the time zone database; `None` if the service named no place.
+    /// The zone's name in the time zone database; `None` if the service named none.
     pub zone: Option<String>,
 }
 
-/// How an attempt ended, as far as is known before the work is verified.
+/// How an attempt ended, as far as is known before Verify runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptReport {
     /// How the agent's process ended.
     pub ending: Ending,
-    /// How the end counts.
+    /// The class of the ending.
     pub class: AttemptClass,
-    /// The final message signals completion.
+    /// Whether the final message signals completion.
     pub signalled: bool,
-    /// The final message has a failure block for the task.
+    /// Whether the final message has a failure block for the task.
     pub reports_failure: bool,
-    /// Words in the final message that contradict its signal.
+    /// Words in the final message that contradict the signal.
     pub contradiction: Option<String>,
-    /// A sentence of the final message that admits unfinished work, in words that alone prove
-    /// nothing.
+    /// A sentence of the final message that admits unfinished work. Its words alone prove nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admission: Option<String>,
-    /// Why it failed; empty if it has passed.
+    /// Why it failed; empty if it passed.
     #[serde(flatten)]
     pub failure: FailureRecord,
-    /// How many files differ from before.
+    /// How many files changed during the attempt.
     pub files_changed: u32,
-    /// Whether the agent used a tool; `None` if it does not say.
+    /// Whether the agent used a tool; `None` if it doesn't report that.
     pub used_tools: Option<bool>,
     /// The agent's session, if it named one.
     pub session: Option<String>,
     /// Whether the agent ended without saying that it had finished, or said that it failed.
     #[serde(default)]
     pub unfinished: bool,
-    /// What the agent used, if it reported that.
+    /// The agent's usage, if it reported any.
     #[serde(default)]
     pub usage: Option<Usage>,
     /// Whether tools, output or changed files showed progress.
     #[serde(default)]
     pub progressed: bool,
-    /// What the agent would like to change in the plan.
+    /// The change to the plan that the agent asks for.
     #[serde(default)]
     pub modification: Option<Box<ModificationRequest>>,
-    /// What it left running when it had ended, which regreen ended then.
+    /// Processes that it left running, which regreen ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_running: Vec<String>,
-    /// The commit of HEAD when the attempt ended.
+    /// The commit that HEAD pointed to when the attempt ended.
     #[serde(default)]
     pub head: Option<String>,
-    /// What the agent changed in the plan.
+    /// The agent's changes to the plan.
     pub plan: PlanChanges,
 }
 
-/// How an attempt ended; what it is charged to follows from it.
+/// The class of an attempt's ending, which decides what the attempt is charged to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "class", rename_all = "snake_case")]
 pub enum AttemptClass {
     /// The agent ran to its end; the attempt is charged to the task.
     #[default]
     Ordinary,
-    /// The agent's own service is out of reach, perhaps until a known time.
+    /// The agent's service is unavailable, perhaps until a known time.
     Transient {
         /// The reason, for people.
         why: String,
-        /// When the service is available again, if that is known.
+        /// When the service will be available again, if known.
         until: Option<Timestamp>,
     },
-    /// It would fail the same way again.
+    /// The attempt would fail the same way again.
     Fatal {
         /// The reason, for people.
         why: String,
@@ -291,12 +289,12 @@ pub enum AttemptClass {
         /// The reason, for people.
         why: String,
     },
-    /// regreen or the machine stopped meanwhile, or the user asked to stop.
+    /// regreen or the machine went down during the attempt, or the user asked to stop.
     Interrupted,
 }
 
 impl AttemptClass {
-    /// Returns the name as it is written in data.
+    /// Returns the name used in stored data.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -309,21 +307,21 @@ impl AttemptClass {
     }
 }
 
-/// What people should know about a task that passed.
+/// A note for people about a task that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
-    /// There was nothing to verify it with, or not all that it states was checked.
+    /// Nothing verified it, or not everything it states was checked.
     Unverified,
-    /// Its Verify passed, but says something about the result that regreen can't check.
+    /// Its Verify passed, but states an expectation that regreen can't check.
     ExpectationNotChecked,
-    /// It is a fix whose own Verify failed; the task that it fixes passed.
+    /// It is a fix whose own Verify failed; the task it fixes passed.
     VerifyFailed,
-    /// Its Verify failed first, then passed.
+    /// Its Verify failed at first, then passed.
     Flaky,
     /// No file was changed.
     NothingChanged,
-    /// The agent ticked it while it worked on another task, and it verified.
+    /// The agent ticked it while working on another task, and its Verify passed.
     Claimed,
 }
 

@@ -3,16 +3,17 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptReport, FailureRecord, Inspection, Mark, NotRepeated, PassedVerify, PersonAnswer,
-    PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression, RepairResult,
-    RunConfig, RunOutcome, ServiceReport, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    AttemptReport, Failure, FailureRecord, Inspection, Mark, NotRepeated, PassedVerify,
+    PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression,
+    RepairResult, RunConfig, RunOutcome, ServiceReport, StopSignal, TaskId, TaskKey, Timestamp,
+    Usage, Verdict,
 };
 
-/// The number of a command, by which its answer refers to it.
+/// The number of a command, which its answer repeats.
 pub type CommandSeq = u64;
 
-/// Something that happened in a run. Events are the truth: the state is their fold, every
-/// view shows them, history stores them.
+/// Something that happened in a run. Events are the source of truth: the state is their fold, every
+/// view shows them, and history stores them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[expect(
@@ -24,41 +25,41 @@ pub enum Event {
     RunStarted {
         /// The run's id.
         run: String,
-        /// The settings that hold until the run ends.
+        /// The settings, which stay the same until the run ends.
         config: RunConfig,
-        /// The run before this one ended at a limit.
+        /// Whether the previous run ended at a limit.
         #[serde(default)]
         after_limit: bool,
-        /// Tasks whose rows agents removed in earlier runs, and that no one has settled.
+        /// Tasks whose rows agents removed in earlier runs, and that nobody has settled since.
         #[serde(default)]
         lost: Vec<TaskKey>,
-        /// The checks that originals passed in earlier runs, since all tasks were last done.
+        /// The checks that originals have passed in earlier runs since all tasks were last done.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         earlier: Vec<PassedVerify>,
-        /// Variables that repairs of earlier runs have set.
+        /// Environment variables that repairs in earlier runs set.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         environment: Vec<(String, String)>,
     },
-    /// A run that had paused or died was resumed.
+    /// A run that paused or died was resumed.
     RunResumed {
         /// The new settings, if they changed.
         #[serde(default)]
         config: Option<Box<RunConfig>>,
-        /// When it was resumed: the time before is not counted.
+        /// When it was resumed; the time before that isn't counted.
         #[serde(default)]
         at: Option<Timestamp>,
     },
-    /// A person chose this while the run was paused.
+    /// A person made a choice while the run was paused.
     Chosen {
-        /// What the person chose.
+        /// The choice.
         choice: PersonChoice,
     },
-    /// The task file is being read to see what is next.
+    /// The task file is being read to find the next task.
     PlanAsked {
         /// The number of the command.
         seq: CommandSeq,
     },
-    /// What the whole run may cost in attempts, settled when the plan is first read.
+    /// The limit on the run's attempts was determined, which happens when the plan is first read.
     LimitSettled {
         /// How many attempts the whole run may make.
         max_iterations: u32,
@@ -76,7 +77,7 @@ pub enum Event {
         task: TaskKey,
         /// The number of the attempt, counted from 1.
         attempt: u32,
-        /// What the agent is told besides the task.
+        /// The kind of prompt.
         prompt: PromptKind,
         /// How long the attempt may take.
         timeout_ms: u64,
@@ -91,43 +92,42 @@ pub enum Event {
         /// The session's id.
         session: String,
     },
-    /// The attempt is made when the run is resumed.
+    /// The attempt will be made when the run is resumed.
     AttemptPostponed {
         /// The task.
         task: TaskKey,
-        /// What the agent will be told besides the task.
+        /// The kind of the next prompt.
         prompt: PromptKind,
     },
-    /// An attempt ended. `charged` attempts count against the task.
+    /// An attempt ended.
     AttemptEnded {
         /// The task.
         task: TaskKey,
         /// The number of the attempt, counted from 1.
         attempt: u32,
-        /// Whether it counts against the task.
+        /// Whether the attempt counts against the task.
         charged: bool,
-        /// Whether it counts as one of the run's attempts; as `charged` if absent.
+        /// Whether it counts as one of the run's attempts; the same as `charged` if absent.
         #[serde(default)]
         counted: Option<bool>,
         /// How the attempt ended.
         report: Box<AttemptReport>,
     },
-    /// The plan was changed while something else than an attempt ran: a check, a commit hook, a
-    /// repair. Ticks were reverted.
+    /// The plan changed while a check, a commit hook or a repair ran. Ticks were reverted.
     PlanReviewed {
-        /// The task for which it ran.
+        /// The task it ran for.
         task: Option<TaskKey>,
-        /// What became of the changes.
+        /// The changes, and how regreen handled them.
         changes: PlanChanges,
     },
-    /// Rows that the agent ticked without being asked are being verified.
+    /// Rows that the agent ticked of its own accord are being verified.
     ClaimsAsked {
         /// The number of the command.
         seq: CommandSeq,
         /// The task.
         task: TaskKey,
     },
-    /// These rows, ticked by the agent, were verified; the others were unticked.
+    /// The rows that the agent ticked were verified. Those that failed were unticked.
     ClaimsJudged {
         /// The task.
         task: TaskKey,
@@ -138,7 +138,7 @@ pub enum Event {
     },
     /// Something happened to a service that tasks need.
     ServiceChanged {
-        /// What happened, and to which.
+        /// The change, and the service.
         #[serde(flatten)]
         report: ServiceReport,
     },
@@ -150,9 +150,9 @@ pub enum Event {
         task: TaskKey,
         /// The number of the attempt, counted from 1.
         attempt: u32,
-        /// Whether it runs a second time to detect a flaky check.
+        /// Whether this is the second run, which tells flaky checks from failures.
         again: bool,
-        /// Whether it runs before the agent does, because a fix may have been enough.
+        /// Whether it runs before the agent, because a fix may have been enough.
         #[serde(default)]
         first: bool,
     },
@@ -164,11 +164,15 @@ pub enum Event {
         attempt: u32,
         /// The result of the check.
         verdict: Verdict,
+        /// Why it failed, where no failure of the task follows that says it: a task that is checked
+        /// before its agent works again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        diagnosis: Option<Box<Failure>>,
         /// How long the check took.
         #[serde(default)]
         took_ms: u64,
     },
-    /// The attempt did not pass; the response follows.
+    /// The attempt did not pass. The response follows as further events.
     TaskFailed {
         /// The task.
         task: TaskKey,
@@ -176,16 +180,36 @@ pub enum Event {
         attempt: u32,
         /// Why it failed.
         failure: FailureRecord,
-        /// Whether the agent had signalled and only Verify failed.
+        /// Whether the agent had signalled completion and only Verify failed.
         #[serde(default)]
         only_red: bool,
     },
-    /// The failure may be transient: the attempt is repeated and not charged to the task.
+    /// The failure may be transient: the attempt is repeated without charging the task.
     RepeatPlanned {
         /// The task.
         task: TaskKey,
     },
-    /// The workspace is being inspected for what regreen may repair itself.
+    /// The agent is asked what it thinks of a failure that the rules are not sure of.
+    OpinionAsked {
+        /// The number of the command.
+        seq: CommandSeq,
+        /// The task.
+        task: TaskKey,
+    },
+    /// The agent said what it thinks of a failure, or nothing that can be believed.
+    OpinionGiven {
+        /// The task.
+        task: TaskKey,
+        /// What the failure is now.
+        diagnosis: Option<Box<Failure>>,
+        /// What the question cost.
+        #[serde(default)]
+        usage: Option<Usage>,
+        /// How long it took.
+        #[serde(default)]
+        took_ms: u64,
+    },
+    /// The workspace is being inspected for something that regreen can repair itself.
     InspectionAsked {
         /// The number of the command.
         seq: CommandSeq,
@@ -196,25 +220,25 @@ pub enum Event {
     RepairInspected {
         /// The task.
         task: TaskKey,
-        /// What the inspection says.
+        /// The result of the inspection.
         inspection: Inspection,
     },
-    /// How much of its fix budget the task has used is being looked up.
+    /// The task's use of its fix budget is being looked up.
     BudgetAsked {
         /// The number of the command.
         seq: CommandSeq,
         /// The task.
         task: TaskKey,
-        /// What regreen plans to do itself.
+        /// The repair that regreen plans to make itself, if any.
         #[serde(default)]
         repair: Option<PlannedRepair>,
     },
-    /// No fix is made: others of the task are open, and run first.
+    /// No fix is made, because open fixes of the task run first.
     FixPostponed {
         /// The task.
         task: TaskKey,
     },
-    /// A task that repairs this one is being written into the file.
+    /// A fix task is being written into the file.
     FixPlanned {
         /// The number of the command.
         seq: CommandSeq,
@@ -224,7 +248,7 @@ pub enum Event {
         fix: TaskId,
         /// Whether the error came back after a fix that should have removed it.
         again: bool,
-        /// What regreen does itself, if anything.
+        /// The repair that regreen makes itself, if any.
         #[serde(default)]
         repair: Option<PlannedRepair>,
     },
@@ -235,13 +259,14 @@ pub enum Event {
         /// The id of the fix task.
         fix: TaskId,
     },
-    /// regreen carries out a fix by itself.
+    /// regreen started on a fix that it carries out itself.
     RepairStarted {
         /// The number of the command.
         seq: CommandSeq,
         /// The fix.
         task: TaskKey,
-        /// Counted with the attempts of the fix: its log and its changes are found by it.
+        /// The number of the attempt, counted with those of the fix; its log and changes are filed
+        /// under it.
         attempt: u32,
         /// The repair.
         repair: PlannedRepair,
@@ -267,21 +292,21 @@ pub enum Event {
         /// The new rows.
         added: Vec<TaskKey>,
     },
-    /// Why a request to change the plan was not honoured.
+    /// A request to change the plan was refused.
     ModificationRefused {
         /// The task.
         task: TaskKey,
         /// The reason, for people.
         why: String,
     },
-    /// The file is searched for fixes that have nothing left to do.
+    /// The file is being searched for fixes that are no longer needed.
     SupersedeAsked {
         /// The number of the command.
         seq: CommandSeq,
         /// The task.
         task: TaskKey,
     },
-    /// The task passed, so that these fixes of it have nothing left to do.
+    /// The task passed, so these fixes are no longer needed.
     FixesSuperseded {
         /// The number of the command.
         seq: CommandSeq,
@@ -290,7 +315,7 @@ pub enum Event {
         /// The fixes that are ticked without being run.
         fixes: Vec<TaskKey>,
     },
-    /// A limit was reached; the progress file is to say how healing ended.
+    /// A limit was reached; the progress file will describe how healing ended.
     HistoryAsked {
         /// The number of the command.
         seq: CommandSeq,
@@ -299,8 +324,8 @@ pub enum Event {
         /// The message about the limit.
         message: String,
     },
-    /// Only a person can decide about the task. The question stays open until it is answered,
-    /// here or in another way.
+    /// Only a person can decide about the task. The question stays open until someone answers it or
+    /// settles the task in another way.
     PersonAsked {
         /// The number of the command.
         seq: CommandSeq,
@@ -308,7 +333,7 @@ pub enum Event {
         task: TaskKey,
         /// The reason, for people.
         why: String,
-        /// What a person may allow.
+        /// The repair that a person may allow.
         #[serde(default)]
         repair: Option<PlannedRepair>,
     },
@@ -326,13 +351,13 @@ pub enum Event {
         /// The reason, for people.
         why: String,
     },
-    /// A task's box is being ticked or emptied.
+    /// A task's box is being ticked or unticked.
     TickAsked {
         /// The number of the command.
         seq: CommandSeq,
         /// The task.
         task: TaskKey,
-        /// Whether it is ticked.
+        /// `true` to tick, `false` to untick.
         done: bool,
     },
     /// The work on a task is being committed.
@@ -342,25 +367,25 @@ pub enum Event {
         /// The task.
         task: TaskKey,
     },
-    /// A hook of the user refused the commit, which counts as a failed verification.
+    /// One of the user's hooks refused the commit, which counts as a failed check.
     CommitRefused {
         /// The task.
         task: TaskKey,
-        /// What the hook printed.
+        /// The hook's output.
         output: String,
     },
-    /// Something is noted about a task that passed.
+    /// A passed task got a mark.
     Marked {
         /// The task.
         task: TaskKey,
-        /// What is noted.
+        /// The mark.
         mark: Mark,
     },
-    /// The task's commit, if one was made.
+    /// The task's commit step ended.
     Committed {
         /// The task.
         task: TaskKey,
-        /// The commit's hash.
+        /// The commit's hash, if one was made.
         hash: Option<String>,
     },
     /// The task's completion is being written into the progress file.
@@ -374,13 +399,12 @@ pub enum Event {
     TaskDone {
         /// The task.
         task: TaskKey,
-        /// What is noted about it.
+        /// Its marks.
         marks: BTreeSet<Mark>,
         /// The hash of its commit, if one was made.
         hash: Option<String>,
     },
-    /// The task was removed or ticked by someone else before its attempt began or its fix was
-    /// made.
+    /// Someone else removed or ticked the task before its attempt began or its fix was made.
     TaskGone {
         /// The task.
         task: TaskKey,
@@ -390,18 +414,18 @@ pub enum Event {
         /// The task.
         task: TaskKey,
     },
-    /// All tasks are done: the checks that passed in this run are repeated.
+    /// All tasks are done; the checks that passed in this run are being repeated.
     FinalCheckStarted {
         /// The number of the command.
         seq: CommandSeq,
-        /// How many different checks there are.
+        /// How many distinct checks there are.
         checks: u32,
     },
     /// The final check ended.
     FinalCheckEnded {
         /// Tasks that still pass.
         passed: Vec<TaskKey>,
-        /// Those among them whose check failed at first.
+        /// Tasks among `passed` whose check failed at first.
         flaky: Vec<TaskKey>,
         /// Tasks that no longer pass.
         regressed: Vec<Regression>,
@@ -410,7 +434,7 @@ pub enum Event {
         /// How long it took.
         took_ms: u64,
     },
-    /// The boxes of tasks that no longer pass are being emptied.
+    /// Tasks that no longer pass are being unticked.
     ReopenAsked {
         /// The number of the command.
         seq: CommandSeq,
@@ -434,7 +458,7 @@ pub enum Event {
         until: Timestamp,
         /// The reason, for people.
         why: String,
-        /// Whether it comes before a repeat, which uses nothing of the run's waiting budget.
+        /// Whether a repeat follows. Such a wait doesn't use the run's waiting budget.
         #[serde(default)]
         repeats: bool,
     },
@@ -445,17 +469,20 @@ pub enum Event {
         /// How long it took.
         waited_ms: u64,
     },
-    /// Everything is done: what is left of the spec's own files is being committed.
+    /// Everything is done; the remaining changes to the spec's own files are being committed.
     ClosingCommitAsked {
         /// The number of the command.
         seq: CommandSeq,
     },
     /// The spec's own files are committed.
     ClosingCommitted {
-        /// The commit's hash; `None` if there was nothing to commit, or it could not be made.
+        /// The commit's hash; `None` if there was nothing to commit or the commit failed.
         hash: Option<String>,
+        /// Other files changed meanwhile, so that what passed before must be checked again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        changed: bool,
     },
-    /// Something is wrong that does not stop the run.
+    /// A problem that doesn't stop the run.
     Warned {
         /// The warning.
         message: String,

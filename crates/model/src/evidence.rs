@@ -2,28 +2,28 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The author of a text that is diagnosed.
+/// The author of a diagnosed text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// An agent's final message: prose, with quotes of what tools said.
+    /// An agent's final message: prose that quotes tool output.
     Agent,
-    /// What a command printed.
+    /// The output of a command.
     #[default]
     Command,
 }
 
-/// Everything known about an attempt, or about one command, when it has ended.
+/// Everything known about an attempt or a command that has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Evidence {
-    /// Who wrote the text.
+    /// The author of the text.
     pub source: Source,
-    /// The command, if it was one.
+    /// The command, if it is one.
     pub command: Option<String>,
     /// How the process ended.
     pub ending: Ending,
-    /// What the agent said last.
+    /// The agent's last message.
     pub final_message: Option<String>,
     /// The tools that the agent used.
     pub tools: ToolUse,
@@ -31,7 +31,7 @@ pub struct Evidence {
     pub output: Output,
     /// Paths that differ from before the attempt.
     pub files_changed: Vec<String>,
-    /// Whether progress was observed; `None` if nothing observed it, and the rest has to tell.
+    /// Whether progress was observed; `None` if nothing watched for it, so that the rest must tell.
     pub progressed: Option<bool>,
     /// The result of the independent check, if it ran.
     pub verify: Option<Box<VerifyResult>>,
@@ -45,15 +45,15 @@ pub struct Ending {
     pub exit_code: Option<i32>,
     /// The signal that ended it, if one did.
     pub signal: Option<i32>,
-    /// Our own limit ended it.
+    /// Whether regreen's own time limit ended it.
     pub timed_out: bool,
-    /// The time limit that it had.
+    /// Its time limit.
     pub limit_ms: Option<u64>,
     /// How long it ran.
     pub duration_ms: u64,
 }
 
-/// Which tools an agent used.
+/// The tools that an agent used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolUse {
@@ -63,38 +63,38 @@ pub struct ToolUse {
     pub last_successful: Option<String>,
 }
 
-/// The parts of an output that are kept, whatever its size.
+/// The parts of an output that are kept. Their size is bounded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Output {
-    /// Its length.
+    /// The length of the whole output.
     pub bytes: u64,
-    /// How many lines it has.
+    /// The number of lines in the whole output.
     pub lines: u64,
-    /// Its beginning and its end, readable; all of it in `head` if it is short.
+    /// The beginning of the output, as readable text; all of it if it is short.
     pub head: String,
-    /// Its end; empty if `head` is all of it.
+    /// The end of the output; empty if `head` holds all of it.
     pub tail: String,
-    /// The number of the last line in `tail`; the last line of the output if missing.
+    /// The line number at which `tail` ends; the last line of the output if absent.
     pub tail_ends_at: Option<u64>,
-    /// In the order of their lines.
+    /// The findings, in line order.
     pub findings: Vec<Finding>,
-    /// Whether a CI system or a runner says that a step failed.
+    /// Whether a CI system or a task runner says that a step failed.
     pub has_failed_step: bool,
-    /// The step that failed, as the CI system or the runner calls it.
+    /// The name that the CI system or task runner gives the failed step.
     pub failed_step: Option<String>,
-    /// The line of the last command that a shell echoed.
+    /// The line number of the last command that a shell echoed.
     pub last_command_at: Option<u64>,
-    /// Lines that green runs don't print and that say that something is wrong, with their numbers.
+    /// Lines that passing runs don't print and that report a problem, with their numbers.
     #[serde(skip)]
     pub new_lines: Vec<(u64, String)>,
-    /// Lines that rules of the user's own match.
+    /// Lines that match the user's own rules.
     #[serde(skip)]
     pub own_findings: Vec<Finding>,
 }
 
 impl Output {
-    /// Returns the end of the output; all of it if it is short.
+    /// Returns the end of the output, or all of it if it is short.
     #[must_use]
     pub fn end(&self) -> &str {
         if self.tail.trim().is_empty() {
@@ -110,7 +110,7 @@ impl Output {
 pub struct VerifyResult {
     /// Whether the check passed.
     pub passed: bool,
-    /// The run of the check itself.
+    /// The evidence from the check itself.
     pub evidence: Evidence,
 }
 
@@ -119,25 +119,25 @@ pub struct VerifyResult {
 pub struct Finding {
     /// The name of the rule that matched.
     pub rule: String,
-    /// 1-based.
+    /// The line number, 1-based.
     pub line: u64,
-    /// The line without colours, cut at a readable length.
+    /// The line without colours, shortened if necessary.
     pub text: String,
     /// Lines before it, for context.
     pub before: Vec<String>,
     /// Lines after it, for context.
     pub after: Vec<String>,
-    /// What the rule captured.
+    /// The rule's captures.
     pub captures: BTreeMap<String, String>,
-    /// How often the rule matched in the whole output, kept findings or not.
+    /// How often the rule matched in the whole output, including matches that weren't kept.
     pub count: u64,
-    /// The command above it that a shell or a runner echoed.
+    /// The last command that a shell or task runner echoed above the line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The lines that belong to it. Shown at once and never stored.
+    /// The surrounding lines. They are only displayed, never stored.
     #[serde(skip)]
     pub excerpt: Excerpt,
-    /// Whether green runs print the line as well.
+    /// Whether passing runs print the line as well.
     #[serde(skip)]
     pub is_known: bool,
 }
@@ -145,10 +145,10 @@ pub struct Finding {
 /// Consecutive lines of an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Excerpt {
-    /// The number of the first of them, 1-based.
+    /// The number of the first line, 1-based.
     pub first_line: u64,
-    /// The number of the last of them.
+    /// The number of the last line.
     pub last_line: u64,
-    /// The lines, without colours, each cut at a readable length.
+    /// The lines without colours, each shortened if necessary.
     pub lines: Vec<String>,
 }

@@ -6,24 +6,24 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{FailureKind, RepairAction, TaskId, named_enum};
 
-/// Why an attempt failed, and what could be done about it.
+/// Why an attempt failed, and what can be done about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// Its category, from the point of view of the requester.
+    /// The category, from the requester's point of view.
     pub category: FailureCategory,
-    /// Its root cause.
+    /// The root cause.
     pub kind: FailureKind,
-    /// One sentence for people.
+    /// The failure in one sentence, for people.
     pub message: String,
-    /// The one line a person would quote; `None` where there is none.
+    /// The one line that a person would quote; `None` if there isn't one.
     pub blocked_on: Option<String>,
     /// The number of that line in the output, 1-based.
     pub line: Option<usize>,
     /// Whether the task can be tried again without a person.
     pub retryable: bool,
-    /// What must happen before the task can succeed.
+    /// The condition for a successful retry.
     pub retry_mode: RetryMode,
-    /// What the agent reported as done.
+    /// The steps that the agent reported as done.
     pub completed_steps: Vec<String>,
     /// The files that the attempt changed.
     pub files_modified: Vec<String>,
@@ -31,21 +31,21 @@ pub struct Failure {
     pub tool_usage: BTreeMap<String, u32>,
     /// The last tool of the agent that succeeded.
     pub last_successful_tool: Option<String>,
-    /// What a person or an agent could do.
+    /// Suggestions for a person or an agent.
     pub suggested_actions: Vec<String>,
-    /// A candidate: inspection of the workspace decides.
+    /// A candidate for a repair; an inspection of the workspace decides about it.
     pub repair: Option<RepairAction>,
-    /// Which rule, or which step of the ranking, found the cause.
+    /// The rule, or the step of the ranking, that found the cause.
     pub rule: String,
     /// How sure the diagnosis is.
     pub confidence: Confidence,
-    /// The same for the same blocker, whatever paths, numbers and times it names.
+    /// Identifies the blocker: paths, numbers and times in its text make no difference.
     pub fingerprint: String,
 }
 
 impl Failure {
-    /// Returns the suggestions that tell a person something new, without those that repeat the
-    /// blocker or only say to go on; all of them if there are no others.
+    /// Returns the suggestions worth showing: not those that repeat the blocker or only say to
+    /// continue, unless there are no others.
     #[must_use]
     pub fn advice(&self) -> Vec<&str> {
         const GENERAL: [&str; 3] = [
@@ -62,19 +62,22 @@ impl Failure {
             advice
         }
     }
+
+    /// Returns whether the diagnosis knows more than that something failed.
+    #[must_use]
+    pub fn is_confident(&self) -> bool {
+        self.confidence >= Confidence::percent(40)
+    }
 }
 
-/// Below this a diagnosis only knows that something failed.
-const MIN_CONFIDENCE: Confidence = Confidence::percent(40);
-
-/// Why an attempt failed: what events, orders, prompts and rows carry of a failure.
+/// Why an attempt failed, in the form that events, orders, prompts and rows carry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureRecord {
-    /// What went wrong, in the agent's words or ours.
+    /// The error, in the agent's words or regreen's.
     pub error: String,
-    /// What the agent says it tried.
+    /// The fix that the agent says it tried.
     pub attempted_fix: String,
-    /// The end of what the agent said, as evidence: whatever the cause is, it may explain it.
+    /// The end of the agent's output, kept as evidence because it may explain any cause.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_words: String,
     /// The cause that the diagnosis found.
@@ -83,7 +86,7 @@ pub struct FailureRecord {
 }
 
 impl FailureRecord {
-    /// Makes a record of which only the error is known.
+    /// Creates a record of which only the error is known.
     #[must_use]
     pub fn new(error: impl Into<String>) -> Self {
         Self {
@@ -92,8 +95,8 @@ impl FailureRecord {
         }
     }
 
-    /// Returns the cause in few words: an error of one line as it is, of a longer one the line
-    /// that the diagnosis chooses.
+    /// Returns the cause in brief: a one-line error itself, or the line that the diagnosis picks
+    /// from a longer one.
     #[must_use]
     pub fn cause(&self) -> &str {
         let found = self.diagnosis.as_ref();
@@ -105,25 +108,25 @@ impl FailureRecord {
     #[must_use]
     pub fn confident_diagnosis(&self) -> Option<&Failure> {
         let found = self.diagnosis.as_deref();
-        found.filter(|found| found.confidence >= MIN_CONFIDENCE)
+        found.filter(|found| found.is_confident())
     }
 
-    /// Returns the agent's last words, unless the error quotes all of them already.
+    /// Returns the agent's last words, unless the error already quotes them in full.
     #[must_use]
     pub fn unquoted_words(&self) -> Option<&str> {
         let words = self.last_words.trim();
         (!words.is_empty() && !self.error.contains(words)).then_some(words)
     }
 
-    /// Returns its kind in words, if the diagnosis is sure enough.
+    /// Returns the kind in words, if the diagnosis is sure enough.
     #[must_use]
     pub fn kind(&self) -> Option<&'static str> {
         Some(self.confident_diagnosis()?.kind.words())
     }
 }
 
-/// Chooses the line that tells a failure: an error of at most one line as it is, of a longer one
-/// the line that a diagnosis quotes. `None` if there is no such line.
+/// Picks the line that represents a failure: a one-line error itself, or the line that a diagnosis
+/// quotes from a longer one. `None` if there is no such line.
 pub fn headline<'t, L: From<&'t str> + AsRef<str>>(
     error: &'t str,
     quoted: impl FnOnce() -> Option<L>,
@@ -132,12 +135,12 @@ pub fn headline<'t, L: From<&'t str> + AsRef<str>>(
     if lines.nth(1).is_none() {
         return Some(error.into());
     }
-    // A line without a word is a number that a command printed: it says nothing by itself.
+    // A line without letters is just a number that a command printed.
     quoted().filter(|line| line.as_ref().contains(char::is_alphabetic))
 }
 
-/// What an agent reports about a task that it could not finish. Its keys are public: other
-/// tools read and write this object.
+/// An agent's report about a task that it could not finish. The keys are public: other tools read
+/// and write this object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskFailure {
@@ -151,7 +154,7 @@ pub struct TaskFailure {
     pub attempted_fix: String,
     /// The agent's `Status:` line.
     pub status: String,
-    /// Everything the agent said, for context.
+    /// The agent's whole message, for context.
     pub raw_output: String,
 }
 
@@ -162,16 +165,31 @@ impl TaskFailure {
     pub const NO_ATTEMPTED_FIX: &str = "No fix attempted";
     /// Used where the agent names no status.
     pub const NO_STATUS: &str = "Unknown status";
-    /// Used where there is no block at all.
+    /// Used where the agent wrote no failure block.
     pub const NO_BLOCK: &str = "Task did not complete";
 }
 
 named_enum! {
-    /// The category of a failure, from the point of view of the requester.
+    /// Who is asked for the cause of a failure that the rules are not sure of.
+    #[derive(
+        Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+    )]
+    #[serde(rename_all = "snake_case")]
+    pub enum DiagnosisAsk {
+        /// No one.
+        #[default]
+        Off = "off",
+        /// The agent that works on the tasks.
+        Agent = "agent",
+    }
+}
+
+named_enum! {
+    /// The category of a failure, from the requester's point of view.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum FailureCategory {
-        /// A time limit ended it.
+        /// It hit a time limit.
         Timeout = "timeout",
         /// The task leaves out something that only its author knows.
         MissingContext = "missing_context",
@@ -185,7 +203,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// What must happen before the same task can succeed.
+    /// The condition for a successful retry of the same task.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum RetryMode {
@@ -193,9 +211,9 @@ named_enum! {
         AsIs = "as_is",
         /// A mechanical repair of the environment.
         AfterRepair = "after_repair",
-        /// A change of the code, which an agent can make.
+        /// A code change, which an agent can make.
         AfterFix = "after_fix",
-        /// A decision, a right, a secret or information from a person.
+        /// A decision, permission, secret or piece of information from a person.
         AfterHuman = "after_human",
         /// It can never work.
         Never = "never",
@@ -213,13 +231,13 @@ impl RetryMode {
     }
 }
 
-/// How sure a diagnosis is, in hundredths; written as a fraction.
+/// How sure a diagnosis is, in hundredths; serialized as a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(into = "f64")]
 pub struct Confidence(u8);
 
 impl Confidence {
-    /// Makes a confidence in hundredths; more than 100 counts as 100.
+    /// Creates a confidence from hundredths, capped at 100.
     #[must_use]
     pub const fn percent(percent: u8) -> Self {
         Self(if percent > 100 { 100 } else { percent })
@@ -242,7 +260,7 @@ impl From<f64> for Confidence {
     fn from(fraction: f64) -> Self {
         let nearest = (0..=100).min_by_key(|p| {
             let distance = (fraction * 100.0 - f64::from(*p)).abs();
-            // Total order for all floats; NaN ends up as 0.
+            // `to_bits` gives floats a total order, and NaN comes out as 0.
             distance.to_bits()
         });
         Self(nearest.unwrap_or(0))
@@ -255,8 +273,8 @@ impl<'de> Deserialize<'de> for Confidence {
     }
 }
 
-/// Reads a fraction, including one in a map, which is how serde_json's arbitrary precision
-/// represents numbers inside tagged enums.
+/// Deserializes a fraction, including one wrapped in a map: serde_json with arbitrary precision
+/// represents numbers inside tagged enums that way.
 struct Fraction;
 
 impl<'de> Visitor<'de> for Fraction {
@@ -270,7 +288,7 @@ impl<'de> Visitor<'de> for Fraction {
         Ok(Confidence::from(fraction))
     }
 
-    /// Returns the only whole fractions are 0 and 1.
+    /// The only fractions that are whole numbers are 0 and 1.
     fn visit_u64<E: Error>(self, whole: u64) -> Result<Confidence, E> {
         Ok(Confidence::percent(if whole == 0 { 0 } else { 100 }))
     }
@@ -301,7 +319,7 @@ mod tests {
         }
     }
 
-    /// As in the journal, whose events are tagged.
+    /// Journal events are tagged enums.
     #[test]
     fn a_confidence_survives_inside_a_tagged_enum() {
         #[derive(Debug, PartialEq, Serialize, Deserialize)]

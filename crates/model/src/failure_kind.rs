@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FailureCategory, RetryMode, named_enum};
 
-/// The general facts about a kind.
+/// The facts that hold for every failure of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Profile {
     category: FailureCategory,
@@ -40,8 +40,7 @@ macro_rules! failure_kinds {
     };
 }
 
-// Name, category unless the evidence says more, what must happen before a retry, words for
-// people, meaning.
+// Name, default category, what must happen before a retry, words for people, meaning.
 failure_kinds! {
     MissingPythonModule = "missing_python_module", ToolError, AfterRepair, "missing Python module",
         "A Python import names a module that is not installed";
@@ -190,8 +189,8 @@ failure_kinds! {
 }
 
 impl FailureKind {
-    /// Returns whether it says that a program, a package or a permission is missing: without a change
-    /// of the environment, it is missing again the next time.
+    /// Returns whether a program, a package or a permission is missing. It will be missing again
+    /// the next time unless the environment changes.
     #[must_use]
     pub fn is_of_environment(self) -> bool {
         matches!(
@@ -207,7 +206,7 @@ impl FailureKind {
         )
     }
 
-    /// Returns the words for people and commit messages: `missing file`.
+    /// Returns the kind in words, for people and commit messages: `missing file`.
     #[must_use]
     pub fn words(self) -> &'static str {
         self.profile().words
@@ -219,13 +218,13 @@ impl FailureKind {
         self.profile().meaning
     }
 
-    /// Returns the category of failures of this kind unless the evidence says more.
+    /// Returns the category of such failures, unless the evidence says otherwise.
     #[must_use]
     pub fn category(self) -> FailureCategory {
         self.profile().category
     }
 
-    /// Returns what must happen before a task that failed so can succeed.
+    /// Returns what must happen before the task can succeed.
     #[must_use]
     pub fn retry_mode(self) -> RetryMode {
         self.profile().retry_mode

@@ -1,22 +1,22 @@
-//! The final check: what passed must still pass when a run is about to end.
+//! The final check: whatever passed in a run must still pass at its end.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{FailureRecord, Service, TaskKey, VerifyCommand, named_enum};
 
 named_enum! {
-    /// What follows if work that passed no longer passes at the end of a run.
+    /// The policy for work that passed earlier but fails at the end of a run.
     #[derive(
         Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
     )]
     #[serde(rename_all = "snake_case")]
     pub enum FinalCheckPolicy {
-        /// The task is opened again; without recovery, the run fails.
+        /// Reopen the task; without recovery, the run fails.
         #[default]
         Fail = "fail",
-        /// A warning.
+        /// Warn about it.
         Warn = "warn",
-        /// Nothing: the checks are not repeated.
+        /// Don't repeat the checks.
         Off = "off",
     }
 }
@@ -26,9 +26,9 @@ named_enum! {
 pub struct PassedVerify {
     /// The task.
     pub task: TaskKey,
-    /// The commands of its Verify, as they were then.
+    /// The commands of its Verify at that time.
     pub commands: Vec<VerifyCommand>,
-    /// Whether the gate checks it where it has no command.
+    /// Whether the gate checks it if none of these is a command.
     pub has_gate: bool,
     /// The gate of the run in which it passed.
     #[serde(default)]
@@ -37,32 +37,32 @@ pub struct PassedVerify {
     pub is_red: bool,
     /// How long the check took.
     pub took_ms: u64,
-    /// The services that ran meanwhile.
+    /// The services that ran during the check.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<Service>,
 }
 
-/// A check that the final check repeats, for all tasks that have the same one.
+/// A check that the final check repeats, once for all tasks that share it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepeatedCheck {
-    /// The tasks whose Verify it is.
+    /// The tasks that have this Verify.
     pub tasks: Vec<TaskKey>,
     /// The commands.
     pub commands: Vec<VerifyCommand>,
-    /// The command that runs where none of these is a command.
+    /// The gate, which runs if none of these is a command.
     pub gate: Option<String>,
     /// How long it took when it last passed.
     pub last_ms: u64,
-    /// Whether nothing was attempted or repaired since it passed: if the files are still the
-    /// same, it need not run again.
+    /// Whether nothing has been attempted or repaired since it passed. If the files are unchanged
+    /// too, it need not run again.
     pub is_latest: bool,
-    /// The services that have to run meanwhile.
+    /// The services that must run during the check.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<Service>,
 }
 
 impl RepeatedCheck {
-    /// Returns its commands for people.
+    /// Returns the commands, for people.
     #[must_use]
     pub fn shown(&self) -> String {
         let commands = self.commands.iter().map(|command| command.command.as_str());
@@ -77,7 +77,7 @@ impl RepeatedCheck {
 /// The result of one repeated check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepeatResult {
-    /// The tasks whose Verify it is.
+    /// The tasks that have this Verify.
     pub tasks: Vec<TaskKey>,
     /// The commands, for people.
     pub check: String,
@@ -98,11 +98,11 @@ pub enum RepeatVerdict {
         /// Why it failed.
         failure: Box<FailureRecord>,
     },
-    /// No time was left for it.
+    /// There was no time left for it.
     OutOfTime,
 }
 
-/// A task that passed and no longer does.
+/// A task that passed earlier and no longer does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Regression {
     /// The task.
@@ -111,11 +111,11 @@ pub struct Regression {
     pub check: String,
     /// Why they fail.
     pub failure: FailureRecord,
-    /// The tasks that ran after it had passed, in that order: one of them broke it.
+    /// The tasks that ran since it passed, in order: one of them broke it.
     pub since: Vec<TaskKey>,
 }
 
-/// A check that the final check left out.
+/// A check that was left out of the final check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotRepeated {
     /// The task.
@@ -127,16 +127,18 @@ pub struct NotRepeated {
 }
 
 named_enum! {
-    /// Why the final check left out a check.
+    /// Why a check was left out of the final check.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum NotRepeatedReason {
-        /// It is the check of a `[RED]` row, which later rows turn green.
+        /// It belongs to a `[RED]` row, whose result later rows change.
         Red = "red",
-        /// It looks at git's history or at pull requests, which later tasks change.
+        /// It looks at git history or pull requests, which later tasks change.
         GitHistory = "git_history",
-        /// No time was left.
+        /// There was no time left for it.
         NoTime = "no_time",
+        /// No row of the plan is known to be the task any more.
+        NotInPlan = "not_in_plan",
     }
 }
 
@@ -148,6 +150,7 @@ impl NotRepeatedReason {
             Self::Red => "[RED]",
             Self::GitHistory => "checks git history",
             Self::NoTime => "no time left",
+            Self::NotInPlan => "no longer in the plan",
         }
     }
 }

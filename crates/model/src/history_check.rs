@@ -1,11 +1,11 @@
-//! Commands that look at git's history or at pull requests. They hold right after their task;
-//! later commits change what they see, so that they are not repeated at the end of a run.
+//! Commands that look at git history or pull requests. Their results hold only right after their
+//! task, because later commits change what they see; so the final check doesn't repeat them.
 
 /// Programs that look at pull requests and their checks.
 const FORGES: [&str; 3] = ["gh", "glab", "hub"];
 
-/// What git shows of its history, of branches and of uncommitted changes. `ls-files`, `grep` and
-/// `check-ignore` look at files: these are repeated.
+/// Subcommands that look at git history, branches or uncommitted changes. `ls-files`, `grep` and
+/// `check-ignore` look at files and can be repeated.
 const SUBCOMMANDS: [&str; 22] = [
     "blame",
     "branch",
@@ -34,27 +34,27 @@ const SUBCOMMANDS: [&str; 22] = [
 /// Options of git itself that take the next word as their value.
 const WITH_VALUE: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
-/// Options of `rev-parse` that ask where the repository is.
+/// Options of `rev-parse` that ask for locations in the repository.
 const PLACES: [&str; 4] = ["--show-", "--git-", "--is-", "--absolute-git-dir"];
 
-/// Words that may stand before a program.
+/// Words that may precede a program.
 const PREFIXES: [&str; 14] = [
     "!", "command", "do", "elif", "else", "env", "exec", "if", "sudo", "then", "time", "until",
     "while", "xargs",
 ];
 
-/// A command, by whether its parts can be repeated after later commits.
+/// A command, split by whether its parts can be repeated after later commits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HistoryParts {
-    /// What looks at files.
+    /// The parts that look only at files.
     pub repeated: Option<String>,
-    /// What looks at git's history or at pull requests.
+    /// The parts that look at git history or pull requests.
     pub left_out: Option<String>,
 }
 
 impl HistoryParts {
-    /// Separates the parts of an `&&` list. A command that can't be separated is left out whole
-    /// if one of its parts looks at history.
+    /// Splits an `&&` list. A command that can't be split is left out as a whole if any part of it
+    /// looks at history.
     #[must_use]
     pub fn of(command: &str) -> Self {
         if !looks_at_history(command) {
@@ -79,7 +79,7 @@ impl HistoryParts {
     }
 }
 
-/// Whether later parts may need what a part sets or writes.
+/// Whether a part sets or writes something that later parts may need.
 fn leaves_something(part: &str) -> bool {
     let first = part.split_whitespace().next().unwrap_or_default();
     let mut part = part.to_owned();
@@ -89,7 +89,7 @@ fn leaves_something(part: &str) -> bool {
     first.contains('=') || first == "export" || part.contains('>')
 }
 
-/// What a character of a command is inside of.
+/// The quoting or nesting that a character is inside of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Inside {
     Single,
@@ -98,7 +98,7 @@ enum Inside {
     Parentheses,
 }
 
-/// Splits a list whose parts are joined by `&&` alone; `None` if it is anything else.
+/// Splits a list joined only by `&&`; `None` if the command is anything else.
 fn and_list(command: &str) -> Option<Vec<&str>> {
     let (mut parts, mut start, mut inside) = (Vec::new(), 0, Vec::new());
     let mut chars = command.char_indices().peekable();
@@ -125,7 +125,7 @@ fn and_list(command: &str) -> Option<Vec<&str>> {
                 start = at + 2;
             }
             (None, '|') if next == Some('|') => return None,
-            // Groups, tests and comments: what `&&` joins there is not a list of its own.
+            // An `&&` inside a group, a test or a comment doesn't separate parts of this list.
             (None, '&' | ';' | '\n' | ')' | '{' | '}' | '#') => return None,
             (None, '[') if next == Some('[') => return None,
             (None, _) => {}
@@ -137,14 +137,13 @@ fn and_list(command: &str) -> Option<Vec<&str>> {
     is_whole.then_some(parts)
 }
 
-/// Returns whether a shell command looks at git's history or at pull requests, also in one of
-/// its parts.
+/// Returns whether any part of a shell command looks at git history or pull requests.
 fn looks_at_history(command: &str) -> bool {
     let parts = command.split(['|', ';', '&', '\n', '(', ')', '`', '{', '}']);
     parts.map(words).any(|words| part_looks_at_history(&words))
 }
 
-/// The words of a part, without quotes around them.
+/// Returns the words of a part, without surrounding quotes.
 fn words(part: &str) -> Vec<&str> {
     let words = part.split_whitespace();
     words
@@ -168,7 +167,7 @@ fn part_looks_at_history(words: &[&str]) -> bool {
     FORGES.contains(&name) || (name == "git" && git_looks_at_history(rest))
 }
 
-/// Judges the words after `git`: its own options, the subcommand, and the arguments of that.
+/// Examines the words after `git`: global options, subcommand and arguments.
 fn git_looks_at_history(words: &[&str]) -> bool {
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -182,7 +181,7 @@ fn git_looks_at_history(words: &[&str]) -> bool {
     false
 }
 
-/// Whether a call asks where the repository is, or for a committed file.
+/// Whether the call only asks for locations in the repository, or for a committed file.
 fn looks_at_files(subcommand: &str, arguments: &[&str]) -> bool {
     match subcommand {
         "rev-parse" => arguments

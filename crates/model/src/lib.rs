@@ -1,5 +1,5 @@
-//! The data model of regreen: plain data that every other crate uses, with the rules that
-//! belong to a type itself (what an id looks like, what a fix task says).
+//! The data model of regreen: plain data that all other crates use, with the rules that belong to
+//! each type (the form of an id, the text of a fix task).
 //!
 //! Nothing here reads a file, a clock or the environment.
 //!
@@ -21,10 +21,12 @@ mod history_check;
 mod named_enum;
 mod person;
 mod plan;
+mod preflight;
 mod repair;
 mod run;
 mod service;
 mod surroundings;
+mod tamper_policy;
 mod task;
 mod task_id;
 mod text;
@@ -42,7 +44,8 @@ pub use attempt::{
 pub use event::{CommandSeq, Event};
 pub use evidence::{Ending, Evidence, Excerpt, Finding, Output, Source, ToolUse, VerifyResult};
 pub use failure::{
-    Confidence, Failure, FailureCategory, FailureRecord, RetryMode, TaskFailure, headline,
+    Confidence, DiagnosisAsk, Failure, FailureCategory, FailureRecord, RetryMode, TaskFailure,
+    headline,
 };
 pub use failure_kind::FailureKind;
 pub use final_check::{
@@ -55,12 +58,14 @@ pub use plan::{
     Claim, FixBudget, FixOrigin, Modification, ModificationRequest, NewTask, NextStep, OutlineKind,
     OutlineRow, PlanChanges, PlanQuery, PlanStatus, ProposedTask, StateFile,
 };
+pub use preflight::PreflightPolicy;
 pub use repair::{
     Inspection, LookedUp, PlannedRepair, RepairAction, RepairPolicy, RepairResult, Survey,
 };
 pub use run::{Budget, Budgets, Limits, RunConfig, RunOutcome, StopSignal};
 pub use service::{Service, ServiceChange, ServiceReport};
 pub use surroundings::{Hook, PackageFolder, Surroundings, Tampering};
+pub use tamper_policy::TamperPolicy;
 pub use task::{Dialect, Fields, Marker, Task, TaskKey, TaskKind, Warning};
 pub use task_id::{IdShape, TaskId};
 pub use text::{ERROR_CHARS, PlainLine, SUMMARY_CHARS, is_format_control, visible_line};

@@ -1,7 +1,7 @@
-/// Declares an enum whose variants have a name, as it is written in data, settings and tables.
+/// Declares an enum whose variants have names for data, settings and tables.
 ///
-/// Adds `ALL`, `name`, `from_name` and `Display` (which pads). The enum has its own derives: if
-/// it is serialized, its serde names have to be these names.
+/// Adds `ALL`, `name`, `from_name` and a `Display` that honours padding. The enum has its own
+/// derives; if it is serialized, its serde names must be these names.
 ///
 /// ```
 /// regreen_model::named_enum! {
@@ -39,10 +39,10 @@ macro_rules! named_enum {
         }
 
         impl $enum {
-            /// Every variant, in the order of their declaration.
+            /// All variants, in declaration order.
             $visibility const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// Returns the name as it is written in data.
+            /// Returns the name used in stored data.
             #[must_use]
             $visibility const fn name(self) -> &'static str {
                 match self {
@@ -50,7 +50,7 @@ macro_rules! named_enum {
                 }
             }
 
-            /// Returns the variant of that name.
+            /// Returns the variant with this name.
             #[must_use]
             $visibility fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|variant| variant.name() == name)
@@ -78,7 +78,7 @@ mod tests {
         RetryMode, TaskKind,
     };
 
-    /// Journals, settings and tables are read by these names.
+    /// Stored journals, settings and tables depend on these names.
     #[track_caller]
     fn check<T: Copy + Debug + PartialEq + Serialize + DeserializeOwned>(
         all: &[T],

@@ -2,29 +2,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TaskKey, named_enum};
 
-/// A person's answer when a run asks about a task.
+/// A person's answer to a question about a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum PersonAnswer {
-    /// The task or its surroundings were edited: it is tried as if for the first time.
+    /// The person edited the task or the project; it starts over as if never tried.
     Edit,
-    /// The task is tried again, and its agent is told this.
+    /// Try the task again and pass this text to its agent.
     Context {
-        /// What the agent is told.
+        /// The text for the agent.
         text: String,
     },
-    /// The repair that was named may be carried out.
+    /// Carry out the suggested repair.
     Repair,
-    /// A fix task is made, although regreen would not.
+    /// Create a fix task, although regreen would not.
     Fix,
-    /// The task is skipped.
+    /// Skip the task.
     Skip,
     /// No answer yet: the question stays open.
     Stop,
 }
 
 impl PersonAnswer {
-    /// Returns which answer it is.
+    /// Returns the kind of the answer.
     #[must_use]
     pub fn kind(&self) -> AnswerKind {
         match self {
@@ -37,7 +37,7 @@ impl PersonAnswer {
         }
     }
 
-    /// Returns the choice that outlives the run, if the answer implies one.
+    /// Returns the choice it implies, if it holds beyond the run.
     #[must_use]
     pub fn choice(&self) -> Option<ChoiceKind> {
         match self {
@@ -53,13 +53,13 @@ named_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum AnswerKind {
-        /// Carry out the repair that was named.
+        /// Carry out the suggested repair.
         Repair = "repair",
         /// Try again after an edit.
         Edit = "edit",
         /// Try again with more information.
         Context = "context",
-        /// Make a fix task.
+        /// Create a fix task.
         Fix = "fix",
         /// Skip the task.
         Skip = "skip",
@@ -68,28 +68,28 @@ named_enum! {
     }
 }
 
-/// What a person chose for a task, outside a run or when one asked. It counts in the run that
-/// asked, and from the next start of a run.
+/// A person's choice for a task, made outside a run or in answer to its question. It holds in the
+/// run that asked, and from the next start on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonChoice {
-    /// A later choice has a higher number.
+    /// Increases with each choice.
     pub number: u64,
     /// The task.
     pub task: TaskKey,
-    /// What the person chose.
+    /// The choice.
     pub what: ChoiceKind,
 }
 
 named_enum! {
-    /// What a person can choose for a task outside a run.
+    /// The choices that a person has for a task.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum ChoiceKind {
         /// Skip it.
         Skip = "skip",
-        /// It is done, whatever regreen thinks of it.
+        /// Count it as done, whatever regreen's checks say.
         Done = "done",
-        /// Try it as often as if it had never been tried.
+        /// Start over, as if it had never been tried.
         Retry = "retry",
     }
 }

@@ -1,4 +1,4 @@
-//! How a plan is shown, how agents change it, and the tasks that are written into it.
+//! How a plan is shown, how agents change it, and the tasks that regreen adds to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,32 +9,31 @@ use crate::{
     VerifyCommand,
 };
 
-/// One row of a plan as views show it: every task of the file from the top, without
-/// checklist items. Views get all rows each time the plan is read.
+/// A row of a plan as views show it. Views get all rows, in file order and without checklist items,
+/// each time the plan is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutlineRow {
     /// The task.
     pub key: TaskKey,
-    /// Its indentation: 0 at the top, one more below a group or below the task that
-    /// it fixes.
+    /// Its level: 0 at the top, one more below a group or below the task it fixes.
     pub depth: u16,
-    /// What it is.
+    /// The kind of row.
     pub kind: OutlineKind,
     /// Whether it is ticked.
     pub done: bool,
-    /// Runs only when asked for.
+    /// Whether it runs only on request.
     pub optional: bool,
 }
 
-/// What a row of an outline is.
+/// The kind of a row in an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutlineKind {
-    /// Written by a person, and run.
+    /// A task that a person wrote.
     Task,
-    /// Repairs another task.
+    /// A task that fixes another.
     Fix,
-    /// Written by a person; ticked when the tasks below it are done.
+    /// A group, which is ticked when the tasks below it are done.
     Group,
 }
 
@@ -49,46 +48,46 @@ impl OutlineRow {
     }
 }
 
-/// Which tasks a run chooses from.
+/// The tasks that a run picks from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanQuery {
     /// Whether optional tasks run.
     pub include_optional: bool,
-    /// Only this task, its fixes and what stands below it.
+    /// Limits the run to this task, its fixes and the rows below it.
     pub only: Option<TaskId>,
-    /// Tasks that were skipped or wait for a person.
+    /// Tasks that were skipped or are waiting for a person.
     pub passed_over: BTreeSet<TaskKey>,
     /// Tasks whose rows agents removed.
     #[serde(default)]
     pub lost: BTreeSet<TaskKey>,
-    /// Originals come before their own open fixes, all but these.
+    /// If set, originals come before their own open fixes, except for these.
     #[serde(default)]
     pub originals_first: Option<BTreeSet<TaskKey>>,
 }
 
-/// What the task file has for a run: what is next, and what is left.
+/// The tasks that the file still has for a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanStatus {
-    /// What the run does next.
+    /// The run's next step.
     pub next: NextStep,
     /// Rows to run, fixes included.
     pub total: u32,
-    /// Required originals that are still open, including those that were passed over; of
-    /// those that were asked for, if only some were.
+    /// The number of required originals still open, including those passed over; if the run is
+    /// limited to one task, only those within it.
     pub open: u32,
-    /// The 0-based position among the rows to run of the first that is open, including those
-    /// that were passed over.
+    /// The 0-based position, among the rows to run, of the first open row, including those passed
+    /// over.
     #[serde(default)]
     pub first_open: Option<u32>,
-    /// The others that are open.
+    /// The number of other open tasks.
     #[serde(default)]
     pub open_besides: u32,
-    /// Tasks that were passed over, or whose rows agents removed, and that are not in the file.
+    /// Tasks that were passed over, or whose rows agents removed, and that aren't in the file.
     #[serde(default)]
     pub missing: Vec<TaskKey>,
 }
 
-/// The task that a run turns to next.
+/// The next step of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "next", rename_all = "snake_case")]
 pub enum NextStep {
@@ -99,16 +98,16 @@ pub enum NextStep {
     Nothing,
 }
 
-/// What a task has used of its fix budget: the larger of what the rows and the state file say.
-/// Deleting a fix row refunds nothing, and neither does losing the state file. Only a person
-/// can: fixes made before the task was to be tried again are forgiven.
+/// A task's use of its fix budget: the larger of what the rows and the state file say, so that
+/// neither deleting a fix row nor losing the state file refunds anything. Only a person can: fixes
+/// made before a retry was chosen are forgiven.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixBudget {
-    /// How many fixes deep the task itself is.
+    /// The depth of the task itself in its chain of fixes.
     pub depth: u32,
     /// Fixes made for the task itself.
     pub fixes: u32,
-    /// Fixes made for its original and everything below that.
+    /// Fixes made for its original and all descendants.
     pub root_fixes: u32,
     /// The original at the end of the chain of fixes.
     pub root: TaskId,
@@ -116,89 +115,87 @@ pub struct FixBudget {
     pub fix_ids: Vec<TaskId>,
     /// The id of its next fix.
     pub next_id: TaskId,
-    /// The error that the last fix of the task was to remove, on one line; empty if it had
-    /// none.
+    /// The error that the task's last fix was made for, on one line; empty if there was none.
     #[serde(default)]
     pub last_error: String,
-    /// The fixes of the task, and of its fixes, that are not done.
+    /// The open fixes of the task and of its fixes.
     #[serde(default)]
     pub open_fixes: Vec<TaskKey>,
 }
 
-/// What the state file says about a run.
+/// The contents of the state file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateFile {
-    /// As many as there are tasks, when none is left.
+    /// The current task's position; equal to `total_tasks` when none is left.
     pub task_index: u32,
     /// How many tasks there are.
     pub total_tasks: u32,
-    /// The number of the current task's attempt.
+    /// The attempt number within the current task.
     pub task_iteration: u32,
-    /// How many attempts a task may have.
+    /// The limit on attempts per task.
     pub max_task_iterations: u32,
-    /// The number of the run's attempt.
+    /// The attempt number within the run.
     pub global_iteration: u32,
-    /// As it was asked for: a limit that grew with the plan would be a fixed one for the
-    /// next run, which reads it here.
+    /// The limit on attempts per run, as requested. The next run reads it from here, so a value
+    /// that had grown with the plan would then be fixed.
     pub max_global_iterations: u32,
-    /// Recovery that is on stays on in the file; off says nothing.
+    /// Whether recovery is on. Only `true` is written, so a file that has it keeps it.
     #[serde(default)]
     pub recovery: bool,
-    /// How many fix tasks a task may get.
+    /// The limit on fix tasks per task.
     #[serde(default)]
     pub max_fix_tasks: u32,
     /// Fixes made in this run: the task, the fix, and the error it was made for.
     #[serde(default)]
     pub fixes: Vec<(TaskId, TaskId, String)>,
-    /// `true` for success, `false` for failed. The run knows nothing of a task that is absent,
-    /// and its row tells: success if it is ticked, else pending.
+    /// `true` for success, `false` for failure. For a task that is absent, its row decides: success
+    /// if ticked, otherwise pending.
     pub results: BTreeMap<TaskId, bool>,
 }
 
-/// The changes of the plan while an agent worked, or while something ran that it may have
-/// written.
+/// Changes to the plan while an agent or other foreign code ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanChanges {
-    /// Rows of other tasks that it ticked, which have to be verified.
+    /// Rows of other tasks that it ticked, which must be verified.
     pub claims: Vec<Claim>,
-    /// Rows it removed twice, which count as skipped.
+    /// Rows it removed for the second time, which count as skipped.
     pub skipped: Vec<TaskKey>,
-    /// Rows it removed once, which were put back.
+    /// Rows it removed for the first time, which were put back.
     pub put_back: Vec<TaskKey>,
-    /// Rows that are new.
+    /// New rows.
     pub added: Vec<TaskKey>,
-    /// Rows that say something else now.
+    /// Rows whose text changed.
     pub edited: Vec<TaskKey>,
-    /// Rows of which a change was reverted.
+    /// Rows in which a change was reverted.
     pub reverted: Vec<TaskKey>,
-    /// What people should know, one sentence each.
+    /// Warnings for people, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Another task that the agent says is done.
+/// A tick that the agent made on another task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// The task.
     pub task: TaskKey,
     /// The commands that verify it.
     pub verify: Vec<VerifyCommand>,
-    /// Whether it has the marker `[RED]`.
+    /// Whether it has a `[RED]` marker.
     #[serde(default)]
     pub is_red: bool,
 }
 
-/// A change of the plan that an agent asks for, as it wrote it. Whether it is allowed is
-/// decided elsewhere.
+/// A change to the plan that an agent asks for, as it wrote it. `documents` decides whether it is
+/// allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModificationRequest {
-    /// How the plan is to change.
+    /// How to change the plan.
     #[serde(rename = "type")]
     pub modification: Modification,
-    /// The task that it is about.
+    /// The task that the request is about.
     pub original_task_id: TaskId,
-    /// Why, in the agent's words.
+    /// The reason, in the agent's words.
     #[serde(default)]
     pub reasoning: String,
     /// The new tasks.
@@ -209,16 +206,16 @@ pub struct ModificationRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Modification {
-    /// The task is too big: these are its parts.
+    /// Split the task, which is too big, into these parts.
     SplitTask,
-    /// Something has to be done first.
+    /// Do something else first.
     AddPrerequisite,
-    /// Something has to be done afterwards.
+    /// Do something else afterwards.
     AddFollowup,
 }
 
 impl Modification {
-    /// Returns the name as it is written in data.
+    /// Returns the name used in stored data.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -229,46 +226,46 @@ impl Modification {
     }
 }
 
-/// A task as an agent proposes it: the lines of a task file, or its parts by name.
+/// A task as an agent proposes it: as lines of a task file or as named parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ProposedTask {
     /// Lines of a task file.
     Lines(String),
-    /// The parts of a task by name.
+    /// Named parts of a task.
     #[serde(rename_all = "camelCase")]
     Fields {
         /// Its title.
         title: String,
-        /// What to do.
+        /// The work to do.
         #[serde(rename = "do", default)]
         action: Option<String>,
         /// The files it is about.
         #[serde(default)]
         files: Option<String>,
-        /// When it is done.
+        /// When it counts as done.
         #[serde(default)]
         done_when: Option<String>,
         /// How to verify it.
         #[serde(default)]
         verify: Option<String>,
-        /// The message of its commit.
+        /// Its commit message.
         #[serde(default)]
         commit: Option<String>,
     },
 }
 
-/// Where a fix says to look when its original names no files.
+/// The Files field of a fix whose original has none.
 const SAME_FILES: &str = "Same directory as original";
-/// A Verify that checks nothing: the original decides whether the fix worked.
+/// A Verify that checks nothing, because the original decides whether the fix worked.
 const VERIFY_BY_HAND: &str = "echo 'Verify manually'";
 const DEFAULT_SCOPE: &str = "recovery";
 const DEFAULT_ERROR_TYPE: &str = "error";
 
-/// A task that is to be written into a task file.
+/// A task to be written into a task file.
 ///
-/// Text from outside is in [`PlainLine`]s. `files` and `verify` are copied from a task of
-/// the same file and may have several lines.
+/// Untrusted text is in [`PlainLine`]s. `files` and `verify` are copied from a task of the same
+/// file and may have several lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTask {
     /// Its id.
@@ -279,7 +276,7 @@ pub struct NewTask {
     pub title: PlainLine,
     /// The Do field.
     pub action: Option<PlainLine>,
-    /// Numbered below `action`.
+    /// Numbered steps below `action`.
     pub steps: Vec<PlainLine>,
     /// The Files field.
     pub files: Option<String>,
@@ -291,28 +288,27 @@ pub struct NewTask {
     pub commit: Option<PlainLine>,
 }
 
-/// What a fix task is made of, besides the task it repairs.
+/// The contents of a fix task that don't come from the task it fixes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixOrigin {
     /// The error to fix.
     pub error: String,
-    /// The error in few words, for the title; empty if the first line of the error says it best.
+    /// The error in brief, for the title; empty if its first line serves best.
     #[serde(default)]
     pub summary: String,
     /// The failure's kind in words (`missing file`); empty without a diagnosis.
     #[serde(default)]
     pub error_type: String,
-    /// What the agent says it tried.
+    /// The fix that the agent says it tried.
     pub attempted_fix: String,
-    /// The spec's name; empty outside one.
+    /// The spec's name; empty outside a spec.
     pub scope: String,
-    /// A fourth step, for a repeated blocker or for what regreen repaired itself.
+    /// A fourth step, for a blocker that came back or a repair that regreen makes itself.
     pub extra_step: String,
 }
 
 impl NewTask {
-    /// Makes the task that repairs `parent`, which has the id `parent_id` and failed as `origin`
-    /// says.
+    /// Creates the task that fixes `parent`, whose id is `parent_id`, from how it failed.
     #[must_use]
     pub fn fix(id: TaskId, parent_id: &TaskId, parent: &Task, origin: &FixOrigin) -> Self {
         let summary = match origin.summary.trim() {
@@ -358,7 +354,7 @@ fn fix_steps(error: &PlainLine, attempted: &PlainLine, extra: &str) -> Vec<Plain
     steps
 }
 
-/// Puts our words around a harmless line; the line's limit does not apply to our words.
+/// Puts regreen's own words around a harmless line; the length limit applies only to the line.
 fn joined(before: &str, line: &PlainLine, after: &str) -> PlainLine {
     PlainLine::flatten(&format!("{before}{line}{after}"), usize::MAX)
 }

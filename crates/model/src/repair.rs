@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::named_enum;
 
-/// A repair of the environment that a failure suggests. It is only a candidate: an inspection
-/// of the workspace decides whether it may be carried out.
+/// A repair of the environment that a failure suggests. It is only a candidate; an inspection of
+/// the workspace decides whether regreen may carry it out.
 ///
-/// Never a shell string: names and paths, each an argument of its own.
+/// Never a shell string: each name and path is an argument of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum RepairAction {
@@ -16,9 +16,9 @@ pub enum RepairAction {
         /// The packages.
         args: Vec<String>,
     },
-    /// Something only a person can give.
+    /// Asks for something that only a person can provide.
     Ask {
-        /// The requirement.
+        /// The thing needed.
         what: String,
     },
     /// Adds crates to `Cargo.toml`.
@@ -41,7 +41,7 @@ pub enum RepairAction {
         /// The cache's folder.
         path: String,
     },
-    /// From the first path to the second.
+    /// Copies the first path to the second.
     CopyFile {
         /// Both paths.
         args: Vec<String>,
@@ -51,10 +51,9 @@ pub enum RepairAction {
         /// The script.
         path: String,
     },
-    /// The pid, and the start in clock ticks since boot: together they name one process for
-    /// good.
+    /// Ends a process, identified for good by its pid and its start time in clock ticks since boot.
     EndProcess {
-        /// Pid and start.
+        /// Pid and start time.
         args: Vec<String>,
     },
     /// Adds Go modules.
@@ -67,7 +66,7 @@ pub enum RepairAction {
         /// The folder.
         path: String,
     },
-    /// Without names: what the manifest lists.
+    /// Installs npm packages; without names, those that the manifest lists.
     NpmInstall {
         /// The packages.
         args: Vec<String>,
@@ -82,7 +81,7 @@ pub enum RepairAction {
         /// The lock.
         path: String,
     },
-    /// A program of the project itself, as argv.
+    /// Runs a program of the project itself.
     Run {
         /// Program and arguments.
         args: Vec<String>,
@@ -92,7 +91,7 @@ pub enum RepairAction {
         /// Program and arguments.
         args: Vec<String>,
     },
-    /// Names, or `NAME=value`.
+    /// Sets environment variables, given as `NAME` or `NAME=value`.
     SetEnv {
         /// The variables.
         args: Vec<String>,
@@ -105,7 +104,7 @@ pub enum RepairAction {
 }
 
 impl RepairAction {
-    /// Returns the name as it is written in data and rules.
+    /// Returns the name used in stored data and rules.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -130,8 +129,8 @@ impl RepairAction {
         }
     }
 
-    /// Returns the action of that name; `None` if there is none, or it takes another number of
-    /// arguments.
+    /// Returns the action with this name; `None` if the name is unknown or takes a different number
+    /// of arguments.
     #[must_use]
     pub fn from_parts(name: &str, args: Vec<String>) -> Option<Self> {
         let one = |args: Vec<String>| <[String; 1]>::try_from(args).ok().map(|[one]| one);
@@ -209,7 +208,7 @@ impl RepairAction {
     }
 }
 
-/// `pip_install PyYAML`.
+/// Writes name and arguments: `pip_install PyYAML`.
 impl fmt::Display for RepairAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
@@ -221,29 +220,29 @@ impl fmt::Display for RepairAction {
 }
 
 named_enum! {
-    /// What regreen may repair by itself.
+    /// The policy for repairs that regreen makes by itself.
     #[derive(
         Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
     )]
     #[serde(rename_all = "snake_case")]
     pub enum RepairPolicy {
-        /// What inspection allows.
+        /// Those that the inspection allows.
         #[default]
         Safe = "safe",
-        /// Nothing that a person has not agreed to.
+        /// Only those that a person has agreed to.
         Ask = "ask",
-        /// Nothing at all.
+        /// None.
         Off = "off",
     }
 }
 
-/// What an inspection of the workspace says about a repair that a failure suggests.
+/// The result of inspecting the workspace for a suggested repair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "inspection", rename_all = "snake_case")]
 pub enum Inspection {
-    /// regreen may do it.
+    /// regreen may make the repair.
     Allowed(PlannedRepair),
-    /// It would help, but a person has to agree.
+    /// The repair would help, but a person must agree.
     Ask {
         /// The repair.
         #[serde(flatten)]
@@ -251,21 +250,21 @@ pub enum Inspection {
         /// The reason, for people.
         why: String,
     },
-    /// It looks like a repair, but regreen must not do it.
+    /// There is a repair, but regreen must not make it.
     Refused {
         /// The reason, for people.
         why: String,
     },
-    /// No repair is known for it.
+    /// No repair is known.
     Nothing,
 }
 
-/// A repair with its values as found in the workspace, never as a text named them.
+/// A repair whose values come from the workspace, never from the text that suggested it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRepair {
     /// The repair itself.
     pub action: RepairAction,
-    /// What it does, in one line for people: `install PyYAML from requirements.txt into .venv`.
+    /// A description in one line, for people: `install PyYAML from requirements.txt into .venv`.
     pub does: String,
 }
 
@@ -281,29 +280,30 @@ pub enum RepairResult {
         #[serde(default)]
         environment: Vec<(String, String)>,
     },
-    /// It was refused at the last moment, failed, or did not help; its changes are undone
-    /// where that is possible.
+    /// It was refused at the last moment, failed, or didn't help; its changes are undone where
+    /// possible.
     Failed {
         /// The reason, for people.
         why: String,
     },
 }
 
-/// An overview of a workspace for a reader who does not know it. All of it is text from
-/// outside.
+/// An overview of a workspace for a reader who doesn't know it. All of its text is untrusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Files where reading the project begins.
+    /// Files at which to start reading the project.
     pub main_files: Vec<String>,
     /// Manifests and configuration files.
     pub configuration: Vec<String>,
     /// Folders with tests.
     pub test_folders: Vec<String>,
+    /// The command that probably runs the tests.
+    pub test_command: Option<String>,
     /// Names that were looked up.
     pub looked_up: Vec<LookedUp>,
 }
 
-/// Where a name occurs in the workspace.
+/// The places in the workspace where a name occurs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LookedUp {
     /// The name.

@@ -1,17 +1,17 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentIdentity, FinalCheckPolicy, RepairPolicy, TaskId};
+use crate::{AgentIdentity, DiagnosisAsk, FinalCheckPolicy, RepairPolicy, TamperPolicy, TaskId};
 
-/// The settings of a run, which hold until it ends.
+/// The settings of a run, which stay the same until it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunConfig {
     /// The spec's name.
     pub spec: String,
     /// The agent that works on the tasks.
     pub agent: AgentIdentity,
-    /// How often regreen tries.
+    /// The limits on attempts and fixes.
     pub limits: Limits,
-    /// What may be spent.
+    /// The budgets.
     #[serde(default)]
     pub budgets: Budgets,
     /// How long an attempt may take.
@@ -20,52 +20,62 @@ pub struct RunConfig {
     pub verify_timeout_ms: u64,
     /// How long an agent may be idle.
     pub idle_timeout_ms: Option<u64>,
-    /// How long a run may wait altogether for an agent's service.
+    /// How long the run may wait in total for the agent's service.
     pub max_wait_ms: u64,
     /// Whether optional tasks run.
     pub include_optional: bool,
-    /// Whether finished tasks are committed.
+    /// Whether regreen commits finished tasks.
     pub commits: bool,
     /// Whether tasks without a Commit field are committed as well.
     #[serde(default)]
     pub commit_all: bool,
-    /// Whether the state file stays when the run has ended.
+    /// Whether the state file is kept after the run.
     pub keep_state: bool,
-    /// The only task to run, if there is one.
+    /// The only task to run, if the run is limited to one.
     pub only: Option<TaskId>,
-    /// Whether failures are healed by fix tasks instead of being retried.
+    /// Whether failures are healed with fix tasks instead of plain retries.
     #[serde(default)]
     pub recovery: bool,
-    /// What regreen may repair by itself when failures are healed.
+    /// The policy for repairs that regreen makes by itself when it heals failures.
     #[serde(default)]
     pub repairs: RepairPolicy,
-    /// Whether other tasks continue while one waits for a person.
+    /// Whether other tasks continue while one is waiting for a person.
     #[serde(default)]
     pub keep_going: bool,
-    /// Whether a person can be asked.
+    /// Whether there is a person to ask.
     #[serde(default)]
     pub asks: bool,
-    /// The spec's name in commands; `None` where it is found without one.
+    /// The spec's name in suggested commands; `None` where it isn't needed.
     #[serde(default)]
     pub spec_argument: Option<String>,
-    /// The command that checks the whole workspace where a task has no Verify of its own.
+    /// The command that checks the whole workspace for tasks without a Verify.
     pub gate: Option<String>,
-    /// What follows if work that passed no longer passes at the end.
+    /// The policy for work that passed earlier but fails at the end.
     #[serde(default)]
     pub final_check: FinalCheckPolicy,
     /// How long the final check may take.
     #[serde(default = "final_check_time_ms")]
     pub final_check_time_ms: u64,
-    /// Whether tasks fail that nothing verifies, or whose Verify passes only the second time.
+    /// The policy for changes that weaken a check. Runs of versions without it go on without it.
+    #[serde(default = "tamper_of_older_runs")]
+    pub tamper: TamperPolicy,
+    /// Whether a task fails if nothing verifies it, or if its Verify passes only the second time.
     #[serde(default)]
     pub strict: bool,
-    /// The limits that the state file keeps for later runs, where this run has others.
+    /// Who is asked for the cause of a failure that the rules are not sure of.
+    #[serde(default)]
+    pub diagnosis_ask: DiagnosisAsk,
+    /// The limits that the state file keeps for later runs, if they differ from this run's.
     #[serde(default)]
     pub stored_limits: Option<Limits>,
-    /// Where the progress file is, unless it is `.progress.md` in the spec's folder.
+    /// The path of the progress file, unless it is `.progress.md` in the spec's folder.
     #[serde(default)]
     pub progress_file: Option<String>,
-    /// Whether the workspace is in git: without it there are neither diffs nor commits.
+    /// The workspace, where all commands run, if regreen was started in another folder.
+    #[serde(default)]
+    pub folder: Option<String>,
+    /// Whether the workspace is in a git repository. Outside of one there are no diffs and no
+    /// commits.
     #[serde(default = "yes")]
     pub in_git: bool,
 }
@@ -102,15 +112,22 @@ impl Default for RunConfig {
             gate: None,
             final_check: FinalCheckPolicy::default(),
             final_check_time_ms: final_check_time_ms(),
+            tamper: TamperPolicy::default(),
             strict: false,
+            diagnosis_ask: DiagnosisAsk::default(),
             stored_limits: None,
             progress_file: None,
+            folder: None,
             in_git: true,
         }
     }
 }
 
-/// How often regreen tries before it stops.
+fn tamper_of_older_runs() -> TamperPolicy {
+    TamperPolicy::Off
+}
+
+/// How often regreen tries before it gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Attempts of one task.
@@ -119,7 +136,7 @@ pub struct Limits {
     pub global_iterations: u32,
     /// Fix tasks that one task may get.
     pub fixes_per_task: u32,
-    /// How deep fixes of fixes may go; an original has depth 0.
+    /// The maximum depth of fixes of fixes; an original has depth 0.
     pub fix_depth: u32,
 }
 
@@ -135,8 +152,19 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns the limits with as many fixes per task. A task needs one more attempt than it has
-    /// fixes, or the last of them would never run.
+    /// Returns the message about the limit on a whole run's attempts, with the progress file if
+    /// there is one to review.
+    #[must_use]
+    pub fn used_up(global_iterations: u32, progress: Option<&str>) -> String {
+        let review = progress.map(|file| format!(" Review {file} for failure patterns."));
+        format!(
+            "ERROR: Maximum global iterations ({global_iterations}) reached.{}",
+            review.unwrap_or_default()
+        )
+    }
+
+    /// Returns the limits with this many fixes per task. Also raises the limit on attempts if
+    /// needed: a task needs one more attempt than it has fixes, or the last fix would never run.
     #[must_use]
     pub fn with_fixes_per_task(self, fixes: u32) -> Self {
         let needed = match fixes {
@@ -150,15 +178,15 @@ impl Limits {
         }
     }
 
-    /// Returns how many fix tasks one original and all of its descendants may get together.
-    /// Limits per id alone would still allow dozens of attempts on one original.
+    /// Returns how many fix tasks one original and its descendants may get in total. Limits per
+    /// task alone would still allow dozens of attempts on one original.
     #[must_use]
     pub fn fixes_per_root(&self) -> u32 {
         self.fixes_per_task.max(10)
     }
 }
 
-/// What may be spent before regreen stops.
+/// How much may be spent before regreen stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budgets {
@@ -168,15 +196,15 @@ pub struct Budgets {
     pub task: Budget,
 }
 
-/// How much may be spent; `None` means no limit.
+/// A limit on spending; `None` means unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
-    /// In millionths of a dollar.
+    /// Cost, in millionths of a dollar.
     pub cost_micro_usd: Option<u64>,
-    /// Input, including cached input, and output.
+    /// Tokens: output and input, including cached input.
     pub tokens: Option<u64>,
-    /// Time of attempts, checks and waits.
+    /// Time spent on attempts, checks and waits.
     pub time_ms: Option<u64>,
 }
 
@@ -186,18 +214,18 @@ pub struct Budget {
 pub enum RunOutcome {
     /// Every required original is ticked.
     AllGreen,
-    /// The one task that was asked for is done; others are open.
+    /// The one requested task is done; others are open.
     OnlyDone,
-    /// Nothing is left but what was skipped.
+    /// All that is left was skipped.
     Skipped,
     /// A limit was reached.
     Limit {
-        /// What is said about it.
+        /// The message about it.
         message: String,
     },
     /// Work that had passed no longer passes.
     Regressed {
-        /// What is said about it.
+        /// The message about it.
         message: String,
     },
     /// A person must decide.
@@ -205,17 +233,17 @@ pub enum RunOutcome {
         /// The reason, for people.
         why: String,
     },
-    /// The agent's service is out of reach for longer than we may wait.
+    /// The agent's service is unavailable for longer than the run may wait.
     TryLater {
         /// The reason, for people.
         why: String,
     },
-    /// The set-up is broken: it would fail the same way again.
+    /// The setup is broken; another try would fail the same way.
     SetUp {
         /// The reason, for people.
         why: String,
     },
-    /// The user asked regreen to stop. The next start resumes the run.
+    /// The user stopped the run. The next start resumes it.
     Stopped {
         /// How the user asked.
         signal: StopSignal,
@@ -223,7 +251,7 @@ pub enum RunOutcome {
 }
 
 impl RunOutcome {
-    /// Returns the name as it is written in data.
+    /// Returns the name used in stored data.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -277,7 +305,7 @@ pub enum StopSignal {
     Interrupt,
     /// SIGTERM.
     Terminate,
-    /// `regreen stop --after-task`: the task that is being worked on is finished first.
+    /// `regreen stop --after-task`: finish the current task first.
     AfterTask,
 }
 

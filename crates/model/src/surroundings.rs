@@ -1,23 +1,23 @@
-//! What checks depend on and git does not show: its own configuration, hooks, and what is ignored.
+//! Things that checks depend on but git doesn't show: its configuration, hooks and ignored files.
 //!
-//! An agent may change all of it. Most of that is ordinary: a tool sets up hooks, an installer fills a
-//! folder. What weakens a check is not: then the attempt has failed.
+//! An agent may change all of them, and most changes are ordinary: a tool sets up hooks, an
+//! installer fills a folder. Changes that weaken a check are not, and make the attempt fail.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The observations at one moment.
+/// The surroundings observed at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Surroundings {
     /// The folder that git takes hooks from.
     pub hooks_folder: String,
-    /// The files in it, by name.
+    /// The files in that folder, by name.
     pub hooks: BTreeMap<String, Hook>,
-    /// The repository's own configuration: each key with the fingerprint of its values, which may
-    /// be secret.
+    /// The repository's own configuration: each key with a fingerprint of its values, which may be
+    /// secret.
     pub settings: BTreeMap<String, String>,
     /// Fingerprints of the files in git's `info` folder.
     pub info: BTreeMap<String, String>,
@@ -25,12 +25,12 @@ pub struct Surroundings {
     pub excludes: String,
     /// Files that only git's own exclude file hides.
     pub hidden: BTreeSet<String>,
-    /// Ignored files and folders of Python outside of package folders, with their fingerprints.
+    /// Ignored Python files and folders outside of package folders, with their fingerprints.
     pub ignored: BTreeMap<String, String>,
     /// The folders that installers fill.
     pub packages: BTreeMap<String, PackageFolder>,
-    /// Files that are there and whose changes git does not show, because a flag in its index says
-    /// so; none if it wasn't asked.
+    /// Existing files whose changes git doesn't show because of a flag in its index; `None` if this
+    /// wasn't determined.
     pub flagged: Option<BTreeSet<String>>,
 }
 
@@ -39,9 +39,9 @@ pub struct Surroundings {
 pub struct Hook {
     /// The fingerprint of its content.
     pub content: String,
-    /// It is executable and has a command in it.
+    /// Whether it is executable and contains a command.
     pub does_something: bool,
-    /// Git tracks it, so that its changes are seen.
+    /// Whether git tracks it, so that changes show.
     pub tracked: bool,
 }
 
@@ -49,20 +49,20 @@ pub struct Hook {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PackageFolder {
-    /// The fingerprint of what the installer writes about its work; empty if it writes nothing.
+    /// The fingerprint of the installer's own records; empty if it keeps none.
     pub records: String,
-    /// Git tracks files in it, so that their changes are seen.
+    /// Whether git tracks files in it, so that changes show.
     pub tracked: bool,
-    /// Packages and programs, with their fingerprints; empty for those that were not wholly seen.
+    /// Packages and programs with their fingerprints; empty for those that were only partly read.
     pub entries: BTreeMap<String, String>,
 }
 
 /// A change that git does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tampering {
-    /// A check may no longer find what it found before.
+    /// A check may no longer find what it used to.
     Weakened(String),
-    /// It may be as it should be.
+    /// It may be legitimate.
     Listed(String),
 }
 
@@ -73,11 +73,14 @@ impl fmt::Display for Tampering {
     }
 }
 
-/// Settings that lead git away from the files that it should look at, or let it tell less of them.
-const MISLEADING: [&str; 8] = [
+/// Settings that divert git from the files it should look at, or make it report less about them.
+const MISLEADING: [&str; 11] = [
+    "core.attributesfile",
     "core.bare",
+    "core.checkstat",
     "core.fsmonitor",
     "core.ignorestat",
+    "core.trustctime",
     "core.whitespace",
     "core.worktree",
     "diff.external",
@@ -85,7 +88,7 @@ const MISLEADING: [&str; 8] = [
     "status.showuntrackedfiles",
 ];
 
-/// Files that test runners and interpreters load by themselves, regardless of their author.
+/// Files that test runners and interpreters load automatically, whoever wrote them.
 const LOADED_UNASKED: [&str; 7] = [
     "conftest.py",
     "sitecustomize.py",
@@ -96,7 +99,7 @@ const LOADED_UNASKED: [&str; 7] = [
     ".mocharc.js",
 ];
 
-/// Libraries and programs that checks run, which a file of that name would replace.
+/// Libraries and programs used by checks, which a file with the same name would replace.
 const CHECKERS: [&str; 14] = [
     "pytest",
     "unittest",
@@ -114,17 +117,35 @@ const CHECKERS: [&str; 14] = [
     "tsc",
 ];
 
-/// What `composer dump-autoload` writes into its folder without installing anything.
+/// Files that `composer dump-autoload` writes without installing anything.
 const REWRITTEN: [&str; 2] = ["autoload.php", "composer"];
 
-/// Endings of files that a check reads.
+/// Extensions of files that checks read.
 const READ_BY_CHECKS: [&str; 21] = [
     "py", "js", "mjs", "cjs", "ts", "tsx", "jsx", "rb", "go", "rs", "java", "kt", "php", "c", "h",
     "cpp", "sh", "toml", "cfg", "ini", "mk",
 ];
 
+/// Filters that tools set up in repositories, and the program of each.
+const USUAL_FILTERS: [(&str, &str); 3] = [
+    ("filter.lfs.", "git-lfs "),
+    ("filter.git-crypt.", "git-crypt "),
+    ("filter.nbstripout.", "nbstripout"),
+];
+
+/// Whether a setting names a program through which git passes files, so that other content can be
+/// committed than was checked.
+fn is_filter(key: &str, value: Option<&str>) -> bool {
+    let value = value.unwrap_or_default().trim_start_matches('"');
+    let is_switch = ["", "true", "false"].contains(&value);
+    let is_usual = |(name, program): &(&str, &str)| {
+        key.starts_with(name) && (is_switch || value.starts_with(program))
+    };
+    key.starts_with("filter.") && !USUAL_FILTERS.iter().any(is_usual)
+}
+
 impl Surroundings {
-    /// Compares with what is there after an attempt.
+    /// Compares this with the surroundings after an attempt.
     #[must_use]
     pub fn tampering(&self, after: &Self) -> Vec<Tampering> {
         let mut found = self.hook_changes(after);
@@ -156,7 +177,7 @@ impl Surroundings {
                     "the hook {name} no longer runs: git takes hooks from {} now",
                     after.hooks_folder
                 )),
-                // Git shows it, and so does `regreen diff`.
+                // Git shows the change, and so does `regreen diff`.
                 _ if hook.tracked && !moved => continue,
                 None if is_lost => Tampering::Weakened(format!("the hook {name} was removed")),
                 Some(_) if is_lost => Tampering::Weakened(format!(
@@ -187,7 +208,9 @@ impl Surroundings {
                     _ => "was changed",
                 };
                 let what = format!("git's setting {key} {how}");
-                if MISLEADING.contains(&key.as_str()) {
+                if MISLEADING.contains(&key.as_str())
+                    || is_filter(key, after.settings.get(key).map(String::as_str))
+                {
                     Tampering::Weakened(what)
                 } else {
                     Tampering::Listed(what)
@@ -205,7 +228,7 @@ impl Surroundings {
             .map(|name| Tampering::Listed(format!(".git/info/{name} was changed")))
             .collect();
         if self.excludes == after.excludes {
-            // Files hidden now are hidden by patterns that were there before.
+            // The patterns haven't changed, so any newly hidden files are hidden by old patterns.
             return found;
         }
         let newly_hidden = after.hidden.difference(&self.hidden);
@@ -222,7 +245,7 @@ impl Surroundings {
         found
     }
 
-    /// Files that git calls unchanged whatever is in them.
+    /// Returns files that git now reports as unchanged whatever they contain.
     fn new_flags(&self, after: &Self) -> Vec<Tampering> {
         let (Some(before), Some(after)) = (&self.flagged, &after.flagged) else {
             return Vec::new();
@@ -236,7 +259,7 @@ impl Surroundings {
         .collect()
     }
 
-    /// Ignored files that are loaded instead of a library, or without being asked for.
+    /// Returns ignored files that shadow a library or get loaded automatically.
     fn new_shadows(&self, after: &Self) -> Vec<Tampering> {
         let changed = after
             .ignored
@@ -262,7 +285,7 @@ impl Surroundings {
         let is_python = path.ends_with('/') || name.ends_with(".py");
         let is_module = is_python || name.ends_with(".js");
         let at_root = !path.trim_end_matches('/').contains('/');
-        // Only Python looks beside the program before it looks where packages are installed.
+        // Only Python looks next to the program before it looks in the package folders.
         let is_installed = self.packages.iter().any(|(folder, packages)| {
             folder.ends_with("site-packages") && packages.entries.contains_key(stem)
         });
@@ -271,7 +294,7 @@ impl Surroundings {
     }
 }
 
-/// How many hidden files are named.
+/// The maximum number of hidden files to name.
 const MAX_NAMED: usize = 5;
 
 fn is_read_by_checks(path: &str) -> bool {
@@ -281,8 +304,8 @@ fn is_read_by_checks(path: &str) -> bool {
 }
 
 impl PackageFolder {
-    /// An installer that changes a package says so in its records. A package that changed without
-    /// that was edited.
+    /// Compares the packages of a folder. An installer that changes a package updates its records;
+    /// a package that changed without that was edited.
     fn changes(&self, folder: &str, after: &Self) -> Vec<Tampering> {
         if self.tracked {
             return Vec::new();
@@ -478,7 +501,7 @@ mod tests {
         let said = "git's index hides changes of tests/a.py (assume-unchanged or skip-worktree)";
         let weakened = Tampering::Weakened(said.to_owned());
         assert_eq!(before.tampering(&after), [weakened]);
-        // Earlier versions did not ask.
+        // Earlier versions didn't record this.
         assert_eq!(ordinary().tampering(&after), []);
     }
 
@@ -488,11 +511,19 @@ mod tests {
             "status.showuntrackedfiles",
             "core.fsmonitor",
             "diff.external",
+            "filter.own.clean",
         ] {
             check(
                 |after| drop(after.settings.insert(key.to_owned(), "1".to_owned())),
                 &[&format!("! git's setting {key} is new")],
             );
+        }
+        for (program, mark) in [("git-lfs clean -- %f", ""), ("./own.sh", "! ")] {
+            let key = "filter.lfs.clean";
+            let set = |after: &mut Surroundings| {
+                drop(after.settings.insert(key.to_owned(), program.to_owned()));
+            };
+            check(set, &[&format!("{mark}git's setting {key} is new")]);
         }
     }
 
@@ -523,7 +554,7 @@ mod tests {
         assert_eq!(before.changes("vendor", &package("", false, "2")), listed);
         let before = package("r", true, "1");
         assert_eq!(before.changes("vendor", &package("r", true, "2")), []);
-        // A file that is tracked only now hides nothing.
+        // A file that has only just become tracked hides nothing.
         let before = package("r", false, "1");
         assert_eq!(before.changes("vendor", &package("r", true, "2")).len(), 1);
     }

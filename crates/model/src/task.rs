@@ -4,26 +4,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TaskId, named_enum};
 
-/// One row of a task file with its block, as far as it was understood.
+/// One row of a task file with its block, as far as regreen understands it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
-    /// `None` for checklist items, which have no name.
+    /// `None` for checklist items, which have no id.
     pub id: Option<TaskId>,
     /// 0 for the first row with this id.
     pub occurrence: u32,
-    /// 1-based, of the row itself.
+    /// The 1-based line number of the row.
     pub line: usize,
     /// Its title.
     pub title: String,
     /// Whether its box is ticked.
     pub done: bool,
-    /// What regreen does with it.
+    /// The kind of row.
     pub kind: TaskKind,
-    /// Runs only when asked for; rows of an optional group are optional.
+    /// Whether it runs only on request; rows of an optional group are optional too.
     pub optional: bool,
     /// Its markers.
     pub markers: Vec<Marker>,
-    /// The task this one repairs, if it is a fix.
+    /// The task it fixes, if it is a fix.
     pub fix_of: Option<TaskKey>,
     /// 0 for an original, 1 for its fix, 2 for the fix of a fix.
     pub depth: u32,
@@ -42,7 +42,7 @@ impl Task {
         })
     }
 
-    /// Returns whether it repairs another task.
+    /// Returns whether it fixes another task.
     #[must_use]
     pub fn is_fix(&self) -> bool {
         self.fix_of.is_some()
@@ -54,16 +54,16 @@ impl Task {
         self.markers.iter().any(|m| matches!(m, Marker::Verify(_)))
     }
 
-    /// Returns whether it has the marker `[RED]`.
+    /// Returns whether it has a `[RED]` marker.
     #[must_use]
     pub fn is_red(&self) -> bool {
         self.markers.contains(&Marker::Red)
     }
 }
 
-/// The identity of a task, which survives changes of the file: never a position.
+/// Identifies a task across changes to the file, which a position could not.
 ///
-/// Ids may occur twice, so a key also has the occurrence and the title.
+/// An id may occur twice, so a key also has the occurrence and the title.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TaskKey {
     /// Its id.
@@ -81,23 +81,23 @@ impl fmt::Display for TaskKey {
 }
 
 named_enum! {
-    /// What regreen does with a row.
+    /// The kind of a row, which decides how regreen handles it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum TaskKind {
-        /// Runs.
+        /// Run it.
         Task = "task",
-        /// Has tasks below it: ticked when they are done, never run itself.
+        /// Tick it when the tasks below it are done; never run it.
         Group = "group",
-        /// Runs only when asked for.
+        /// Run it only on request.
         Optional = "optional",
-        /// Shown, never run, never ticked.
+        /// Show it; never run or tick it.
         Checklist = "checklist",
     }
 }
 
-/// The fields of a task's block as written: inline text first, then the lines below it
-/// without their common indent. Any of them may be missing.
+/// The fields of a task's block as written: inline text first, then the lines below it without
+/// their common indent. Any field may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fields {
     /// The Do field.
@@ -114,10 +114,10 @@ pub struct Fields {
     pub more_verify: Vec<String>,
     /// The Commit field.
     pub commit: Option<String>,
-    /// The Service field: what runs for the tasks that follow.
+    /// The Service field: a program that runs for the tasks that follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
-    /// The Ready field: what passes once the service is ready.
+    /// The Ready field: a check that passes once the service is ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<String>,
 }
@@ -134,24 +134,24 @@ impl Fields {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Marker {
-    /// `[P]`: may run beside its neighbours.
+    /// `[P]`: may run in parallel with its neighbours.
     Parallel,
-    /// `[VERIFY]`, also with what is verified: `[VERIFY:API]`.
+    /// `[VERIFY]`, optionally with a subject: `[VERIFY:API]`.
     Verify(Option<String>),
     /// `[RED]`: a test that fails first.
     Red,
-    /// `[GREEN]`: makes the test pass.
+    /// `[GREEN]`: makes that test pass.
     Green,
     /// `[YELLOW]`: cleans up.
     Yellow,
-    /// `[FIX 1.3]`; a bare `[FIX]` names nothing and makes no fix.
+    /// `[FIX 1.3]`. A bare `[FIX]` names no task, so its row isn't a fix.
     Fix(Option<TaskId>),
     /// `[US1]`, `[US3+US4]`, `[US-A1]`: the user story it belongs to.
     Story(String),
 }
 
 impl Marker {
-    /// Parses the text between the brackets; `None` for words that are just text.
+    /// Parses the text between the brackets; `None` if it is ordinary text.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         match word {
@@ -186,8 +186,8 @@ impl Marker {
     }
 }
 
-/// `US` and a number, perhaps a dash and letters before it, perhaps several joined by `+`,
-/// `,` or `-`.
+/// Returns whether this is `US` and a number, optionally with a dash and letters before the number,
+/// optionally several of these joined by `+`, `,` or `-`.
 fn is_story(word: &str) -> bool {
     let one = |part: &str| {
         part.strip_prefix("US").is_some_and(|rest| {
@@ -230,7 +230,7 @@ impl TryFrom<String> for Marker {
 }
 
 named_enum! {
-    /// The tool whose style a task file has. It is recognised, never configured: it changes
+    /// The tool whose style a task file follows. It is detected, never configured, and affects only
     /// messages, not how rows are read.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
@@ -249,17 +249,17 @@ named_enum! {
     }
 }
 
-/// Something in a file that was understood only in part, and where.
+/// Something in a file that regreen understood only in part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// 1-based.
+    /// The line number, 1-based.
     pub line: usize,
     /// One sentence for people.
     pub message: String,
 }
 
 impl Warning {
-    /// Makes a warning about a line.
+    /// Creates a warning about a line.
     #[must_use]
     pub fn new(line: usize, message: impl Into<String>) -> Self {
         Self {

@@ -2,24 +2,24 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Longer tokens are words, whatever they look like.
+/// Longer tokens are ordinary words, whatever they look like.
 const MAX_LEN: usize = 64;
 
-/// The name of a task: `1`, `1.3`, `6.0b`, `T012`, `V4`, `VF`, `US-001`, `G-09.1`.
+/// The id of a task: `1`, `1.3`, `6.0b`, `T012`, `V4`, `VF`, `US-001`, `G-09.1`.
 ///
-/// An id is a token, not text with dots: `1.1` is not a prefix of `1.10`, and a fix refers to
-/// its task by its `[FIX …]` marker, never by its id.
+/// An id is one token, not a path: `1.1` is not a prefix of `1.10`, and a fix refers to its task by
+/// its `[FIX …]` marker, never by its id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct TaskId(String);
 
-/// What ids of one numbering have in common: the letters before their first digit. Dotted
-/// numbers of any depth share the empty shape.
+/// The common part of the ids in one numbering scheme: the letters before the first digit. For
+/// dotted numbers of any depth it is empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IdShape(String);
 
 impl IdShape {
-    /// Returns whether rows are numbered `1`, `1.1`, … rather than `T001`.
+    /// Returns whether rows are numbered `1`, `1.1`, … rather than `T001`, ….
     #[must_use]
     pub fn is_numeric(&self) -> bool {
         self.0.is_empty()
@@ -39,19 +39,19 @@ impl TaskId {
         (token.len() <= MAX_LEN && is_id(token)).then(|| Self(token.to_owned()))
     }
 
-    /// Returns the id of the `n`th row of a list that has no ids of its own.
+    /// Returns the id of the `n`th row in a list without ids.
     #[must_use]
     pub fn from_position(n: usize) -> Self {
         Self(n.to_string())
     }
 
-    /// Returns the id of this task's `n`th fix or part.
+    /// Returns the id of this task's `n`th child, which is a fix or a part.
     #[must_use]
     pub fn child(&self, n: u32) -> Self {
         Self(format!("{}.{n}", self.0))
     }
 
-    /// Returns the number of a child: `Some(2)` for `1.3.2` of `1.3`.
+    /// Returns the number of a child: for `1.3`, `Some(2)` if the child is `1.3.2`.
     #[must_use]
     pub fn child_number(&self, child: &Self) -> Option<u32> {
         let number = child.0.strip_prefix(&self.0)?.strip_prefix('.')?;
@@ -61,7 +61,7 @@ impl TaskId {
             .then(|| number.parse().ok())?
     }
 
-    /// Returns the shape of its numbering.
+    /// Returns the shape of its numbering scheme.
     #[must_use]
     pub fn shape(&self) -> IdShape {
         let letters = self.0.split(|c: char| c.is_ascii_digit()).next();
@@ -84,7 +84,7 @@ fn is_id(token: &str) -> bool {
     is_head(head, dotted) && parts.all(is_part)
 }
 
-/// Returns the part before the first dot.
+/// Returns whether this can be the part of an id before the first dot.
 fn is_head(head: &str, dotted: bool) -> bool {
     if head.bytes().next().is_some_and(|b| b.is_ascii_digit()) {
         let (_, letters) = split_digits(head);
@@ -94,8 +94,8 @@ fn is_head(head: &str, dotted: bool) -> bool {
     head == "VF" || is_lettered(head)
 }
 
-/// `T012`, `VE2`, `US-001`, `P1-2`, `C1-FIX`: capitals and digits in dashed segments, with
-/// a digit somewhere.
+/// Returns whether this is `T012`, `VE2`, `US-001`, `P1-2` or `C1-FIX`: segments of capitals and
+/// digits joined by dashes, with at least one digit.
 fn is_lettered(head: &str) -> bool {
     head.bytes().any(|b| b.is_ascii_digit()) && head.split('-').all(is_segment)
 }
@@ -116,7 +116,7 @@ fn is_segment(segment: &str) -> bool {
     }
 }
 
-/// A part after a dot: `3`, `0b`, `X`, `V1`, `VE2`.
+/// Returns whether this can be the part of an id after a dot: `3`, `0b`, `X`, `V1`, `VE2`.
 fn is_part(part: &str) -> bool {
     let rest = part.trim_start_matches(|c: char| c.is_ascii_uppercase());
     let capitals = part.len() - rest.len();

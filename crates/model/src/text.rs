@@ -5,20 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::Marker;
 
-/// How much of an error goes into a title.
+/// How many characters of an error go into a title.
 pub const SUMMARY_CHARS: usize = 50;
-/// How much of an error goes anywhere else in a task file.
+/// How many characters of an error go anywhere else in a task file.
 pub const ERROR_CHARS: usize = 500;
 
-/// The rest of a text is ignored: what matters of an error is not after 64 KiB of noise.
+/// Text beyond this is ignored: the important part of an error doesn't come after 64 KiB of noise.
 const MAX_LOOK: usize = 64 * 1024;
 
-/// One harmless line of text that came from outside.
+/// One harmless line made from untrusted text.
 ///
-/// Agents and tools print anything: line breaks, task rows, colours, marks that reverse the
-/// reading direction. A `PlainLine` has no control characters, no backticks, nothing that reads
-/// as a box or a marker, and at most as many characters as asked for, so that it does not become
-/// structure in a task file.
+/// Agents and tools print anything: line breaks, task rows, colours, marks that reverse the reading
+/// direction. A `PlainLine` has no control characters, no backticks, nothing that reads as a box or
+/// a marker, and a limited length, so it can't become structure in a task file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PlainLine(String);
@@ -57,7 +56,7 @@ impl PlainLine {
         }
     }
 
-    /// Returns whether there is nothing in it.
+    /// Returns whether the line is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -76,9 +75,9 @@ impl fmt::Display for PlainLine {
     }
 }
 
-/// Makes one line of text from outside safe to display: with its indent, and without anything
-/// that moves a cursor, sets a colour or reverses the reading direction. A longer line is cut
-/// and ends with `…`.
+/// Makes one line of untrusted text safe to display: keeps its indent, and drops anything that
+/// moves the cursor, sets a colour or reverses the reading direction. Longer lines are cut and end
+/// with `…`.
 #[must_use]
 pub fn visible_line(text: &str, max_chars: usize) -> String {
     let chars = strip_str(beginning(text)).flat_map(str::chars);
@@ -107,18 +106,18 @@ fn beginning(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_LOOK)]
 }
 
-/// Returns the character as it may occur in a line, if it may.
+/// Returns the character as it may appear in a line, or `None` to drop it.
 fn harmless(c: char) -> Option<char> {
     match c {
         '`' => None,
-        // Line and paragraph separators count as white space here.
+        // This includes line and paragraph separators.
         c if c.is_whitespace() => Some(' '),
         c if c.is_control() || is_format_control(c) => None,
         c => Some(c),
     }
 }
 
-/// Returns whether a character is invisible and changes how its neighbours are read.
+/// Returns whether a character is invisible and changes how its neighbours are displayed.
 #[must_use]
 pub fn is_format_control(c: char) -> bool {
     matches!(
@@ -127,11 +126,11 @@ pub fn is_format_control(c: char) -> bool {
     )
 }
 
-/// Joins the characters, runs of spaces as one, without bracketed boxes and markers. A marker
-/// that appears because one inside it was removed is removed as well.
+/// Collapses runs of spaces and drops bracketed boxes and markers, including markers that only
+/// appear once an inner one has been dropped.
 fn without_markers(chars: impl Iterator<Item = char>) -> String {
     let mut line = String::new();
-    // Where brackets are open, innermost last.
+    // The positions of open brackets, innermost last.
     let mut open: Vec<usize> = Vec::new();
     for c in chars {
         match c {
@@ -153,7 +152,7 @@ fn without_markers(chars: impl Iterator<Item = char>) -> String {
 }
 
 fn is_marker(inside: &str) -> bool {
-    // Longer than any id: text, and not worth a closer look.
+    // Longer than any id: ordinary text.
     const LONGEST_MARKER: usize = 80;
     inside.len() <= LONGEST_MARKER && is_short_marker(inside)
 }

@@ -3,10 +3,10 @@ use std::fmt;
 use jiff::{SignedDuration, civil};
 use serde::{Deserialize, Serialize};
 
-/// Where the milliseconds are counted from.
+/// The start of the millisecond count.
 const EPOCH: civil::DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
 
-/// A moment, in milliseconds since 1970. Pure code gets it as an argument.
+/// A moment, in milliseconds since 1970. Pure code receives it as an argument.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -14,7 +14,7 @@ const EPOCH: civil::DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// Makes a timestamp from milliseconds since 1970.
+    /// Creates a timestamp from milliseconds since 1970.
     #[must_use]
     pub fn from_millis(millis: u64) -> Self {
         Self(millis)
@@ -32,7 +32,7 @@ impl Timestamp {
         Self(self.0.saturating_add(millis))
     }
 
-    /// Reads `2026-11-16`, `2026-11-16T04:45Z` and what [`Timestamp::iso8601`] returns, in UTC.
+    /// Parses `2026-11-16`, `2026-11-16T04:45Z` and the output of [`Timestamp::iso8601`], in UTC.
     #[must_use]
     pub fn parse_utc(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -49,7 +49,7 @@ impl Timestamp {
         u64::try_from(millis).ok().map(Self)
     }
 
-    /// Returns the milliseconds since `earlier`; 0 if a clock went backwards.
+    /// Returns the milliseconds since `earlier`, or 0 if the clock went backwards.
     #[must_use]
     pub fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
@@ -73,7 +73,7 @@ impl Timestamp {
         format!("{:.3}Z", self.utc())
     }
 
-    /// Returns date and time in UTC; the end of the year 9999 for anything later.
+    /// Returns date and time in UTC, capped at the end of the year 9999.
     fn utc(self) -> civil::DateTime {
         let millis = i64::try_from(self.0).unwrap_or(i64::MAX);
         EPOCH.saturating_add(SignedDuration::from_millis(millis))
@@ -86,26 +86,27 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// A length of time for people: `0.4s`, `12s`, `3m 05s`, `2h 03m`, `1d 02h`.
+/// A duration that displays for people: `0.4s`, `12s`, `3m 05s`, `2h 03m`, `1d 02h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     millis: u64,
 }
 
 impl Span {
-    /// Makes a span of this many milliseconds.
+    /// Creates a span of this many milliseconds.
     #[must_use]
     pub fn from_millis(millis: u64) -> Self {
         Self { millis }
     }
 
-    /// Rounds up to a whole second: a wait is not over before it is.
+    /// Creates the span of a remaining wait, rounded up to a whole second so that it never shows 0
+    /// early.
     #[must_use]
     pub fn left(millis: u64) -> Self {
         Self::from_millis(millis.div_ceil(1000).saturating_mul(1000))
     }
 
-    /// Drops fractions of a second, so that a ticking display does not flicker.
+    /// Creates a span without fractions of a second, so that a ticking display doesn't flicker.
     #[must_use]
     pub fn whole_seconds(millis: u64) -> Self {
         Self::from_millis(millis / 1000 * 1000)
@@ -118,7 +119,7 @@ impl fmt::Display for Span {
         let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
         match self.millis {
             0 => f.write_str("0s"),
-            // A short time is never shown as none at all.
+            // A short time is never shown as zero.
             1..1_000 => write!(f, "0.{}s", (self.millis / 100).max(1)),
             1_000..60_000 => write!(f, "{seconds}s"),
             60_000..3_600_000 => write!(f, "{minutes}m {:02}s", seconds % 60),
@@ -128,7 +129,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// Phrases that precede a span of time.
+/// Phrases that precede a duration.
 const BEFORE_SPAN: [&str; 7] = [
     "try again in ",
     "retry in ",
@@ -139,7 +140,7 @@ const BEFORE_SPAN: [&str; 7] = [
     "available in ",
 ];
 
-/// A longer wait is not worth it.
+/// Longer durations are ignored: nobody would wait that long.
 const MOST: f64 = 400.0 * 24.0 * 3600.0;
 
 /// Returns how long a text says to wait, in milliseconds: `try again in 1h 2m`, `Suggested retry
@@ -153,7 +154,7 @@ pub fn named_span(text: &str) -> Option<u64> {
     })
 }
 
-/// Parses `3 days 2 hours`, `1h2m3.5s`, `850ms` or `30` (seconds) as milliseconds.
+/// Parses `3 days 2 hours`, `1h2m3.5s`, `850ms` or `30` (seconds) to milliseconds.
 fn span(text: &str) -> Option<u64> {
     let mut rest = text;
     let mut seconds = None;
@@ -171,7 +172,7 @@ fn span(text: &str) -> Option<u64> {
     Some(millis)
 }
 
-/// Parses a number with its unit in seconds, and returns what follows.
+/// Parses a number and its unit (in seconds), and returns them with the rest of the text.
 fn part(text: &str) -> Option<(f64, f64, &str)> {
     let text = text.trim_start_matches([' ', ',']);
     let text = text.strip_prefix("and ").unwrap_or(text);

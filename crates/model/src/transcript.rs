@@ -1,66 +1,66 @@
 use crate::{AgentEvent, ApiTrouble, Output, ToolUse, Unmasked, Usage, visible_line};
 
-/// No more tools than these are counted by name.
+/// How many tools are counted by name at most.
 const MAX_TOOL_NAMES: usize = 64;
-/// How much is kept of what an agent does last.
+/// How many characters are kept of the agent's last activity.
 const ACTIVITY_CHARS: usize = 200;
 
-/// What an agent printed during one attempt, decoded.
+/// The decoded output of an agent during one attempt.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    /// What the agent said last, masked.
+    /// The agent's last message, masked.
     pub final_message: String,
-    /// The same before it was masked, to read signals from: a mask may hide them.
+    /// The same message before masking, for finding signals that a mask might hide.
     pub unmasked_message: Option<Unmasked>,
-    /// The final message without the lines of the prompt that it repeats.
+    /// The final message without lines that it repeats from the prompt.
     pub own_words: String,
     /// The agent's session.
     pub session: Option<String>,
     /// The tools that the agent used.
     pub tools: ToolUse,
-    /// What keeps the agent from its own service, unless it worked again since.
+    /// Why the agent can't reach its service; cleared once it works again.
     pub trouble: Option<ApiTrouble>,
-    /// What the agent used.
+    /// The agent's usage.
     pub usage: Option<Usage>,
-    /// The agent said, did or changed something.
+    /// Whether the agent said, did or changed anything.
     pub worked: bool,
-    /// The tool call that ended last, and its exit code.
+    /// The last tool call to end, with its exit code.
     pub last_tool: Option<(String, Option<i32>)>,
-    /// The tool that the agent used last and what on, or else what it wrote last, as one line.
+    /// The tool that the agent used last and on what, or else the last text it wrote, as one line.
     pub last_activity: Option<String>,
-    /// What kind of text the agent prints.
+    /// The kind of text that the agent prints.
     pub output_kind: OutputKind,
-    /// The printed text that may be the output of commands.
+    /// The part of the output that may come from commands.
     pub output: Option<Output>,
-    /// The question that the agent asked.
+    /// The agent's open question, if it asked one.
     pub question: Option<AgentQuestion>,
-    /// Set when the agent said that its run is over: whether it calls that a success.
+    /// Whether the agent called its run a success; `None` until it says that the run is over.
     pub finished: Option<bool>,
 }
 
-/// What an agent's output consists of.
+/// The kind of text in an agent's output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputKind {
-    /// Messages of a protocol, which tell the agent's words from everything else.
+    /// Protocol messages, which separate the agent's words from everything else.
     #[default]
     Messages,
-    /// What commands print, without any words of the agent's own.
+    /// Only the output of commands, without any words of the agent.
     Commands,
-    /// The agent's words and what commands print, in one stream.
+    /// The agent's words and the output of commands in one stream.
     Mixed,
 }
 
-/// A question that an agent waits to have answered.
+/// A question that an agent waits for someone to answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentQuestion {
     /// The question.
     pub text: String,
-    /// It asks for a permission.
+    /// Whether it asks for permission.
     pub permission: bool,
 }
 
 impl Transcript {
-    /// Answers a question about what the agent said last, as the agent wrote it.
+    /// Asks a question about the final message as the agent wrote it, before masking.
     pub fn message_says<T: Copy + 'static>(&self, question: impl FnOnce(&str) -> T) -> T {
         match &self.unmasked_message {
             Some(message) => message.answer(question),
@@ -79,7 +79,7 @@ impl Transcript {
         );
         if is_work {
             self.worked = true;
-            // An agent that works has reached its service again.
+            // An agent that is working can reach its service.
             self.trouble = None;
         }
         match event {
@@ -100,7 +100,7 @@ impl Transcript {
             AgentEvent::Question { text, permission } => {
                 self.question = Some(AgentQuestion { text, permission });
             }
-            // Once an agent has called its run a failure, a later success does not count.
+            // Once an agent has called its run a failure, a later success doesn't count.
             AgentEvent::Terminal { ok } => self.finished = Some(ok && self.finished != Some(false)),
             AgentEvent::Text { text } => {
                 let last = text.lines().rfind(|line| !line.trim().is_empty());

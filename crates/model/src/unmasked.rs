@@ -1,9 +1,9 @@
 use std::fmt;
 
-/// A text as an agent wrote it, before secrets were masked.
+/// Text as an agent wrote it, before secrets were masked.
 ///
-/// It can be asked questions, and nothing of it gets out: an answer has no text of its own. It is
-/// never stored, and its debug output says nothing.
+/// Code can ask questions about the text but can't get at it: an answer is a `Copy` value without
+/// any text. It is never stored, and its debug output reveals nothing.
 #[derive(Clone, Default)]
 pub struct Unmasked(String);
 
@@ -14,7 +14,7 @@ impl Unmasked {
         Self(text)
     }
 
-    /// Answers a question about the text.
+    /// Asks a question about the text.
     pub fn answer<T: Copy + 'static>(&self, question: impl FnOnce(&str) -> T) -> T {
         question(&self.0)
     }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What an agent has used.
+/// The resources that an agent has used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
@@ -12,14 +12,14 @@ pub struct Usage {
     pub output_tokens: u64,
     /// The part of the input that the model's server had cached.
     pub cached_tokens: u64,
-    /// In millionths of a dollar, if the agent reports it.
+    /// The cost in millionths of a dollar, if the agent reports it.
     pub cost_micro_usd: Option<u64>,
-    /// Whether the numbers are those of the whole session so far, not of this run alone.
+    /// Whether the numbers cover the whole session so far rather than this run alone.
     pub cumulative: bool,
 }
 
 impl Usage {
-    /// Returns what was used after `earlier`; `None` if the totals have become smaller.
+    /// Returns the usage since `earlier`; `None` if the totals have shrunk.
     #[must_use]
     pub(crate) fn since(&self, earlier: &Self) -> Option<Self> {
         let cost = |usage: &Self| usage.cost_micro_usd.unwrap_or(0);
@@ -59,7 +59,8 @@ impl Usage {
     }
 }
 
-/// What each session has used so far: a resumed session may report its whole past again.
+/// The usage of each session so far. Needed because a resumed session may report its whole past
+/// again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UsageLedger {
@@ -67,7 +68,7 @@ pub struct UsageLedger {
 }
 
 impl UsageLedger {
-    /// Returns the part of this usage that was not counted before.
+    /// Returns the part of `usage` that hasn't been counted yet, and counts it.
     pub fn count(&mut self, session: Option<&str>, usage: &Usage) -> Usage {
         let Some(name) = session else {
             return *usage;
@@ -75,7 +76,7 @@ impl UsageLedger {
         let before = self.total_of(name);
         let new = match usage.since(&before) {
             Some(more) if usage.cumulative => more,
-            // Either only its own usage, or it has started counting from zero again.
+            // The agent reported only this run, or started counting from zero.
             _ => *usage,
         };
         self.remember(name, before.plus(&new));
@@ -95,28 +96,28 @@ impl UsageLedger {
     }
 }
 
-/// What has been spent so far.
+/// The amounts spent so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spending {
-    /// In millionths of a dollar; `None` as long as no agent has reported a cost.
+    /// The cost in millionths of a dollar; `None` until an agent reports one.
     pub cost_micro_usd: Option<u64>,
     /// Tokens that models read.
     pub input_tokens: u64,
     /// Tokens that models wrote.
     pub output_tokens: u64,
-    /// Time of attempts, checks and waits.
+    /// Time spent on attempts, checks and waits.
     pub time_ms: u64,
 }
 
 impl Spending {
-    /// Returns input and output together.
+    /// Returns the sum of input and output tokens.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// Adds what an agent has used beyond what was counted before.
+    /// Adds usage that hasn't been counted yet.
     pub fn add_usage(&mut self, more: &Usage) {
         self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
@@ -126,20 +127,20 @@ impl Spending {
         }
     }
 
-    /// Adds time.
+    /// Adds time, in milliseconds.
     pub fn add_time(&mut self, millis: u64) {
         self.time_ms = self.time_ms.saturating_add(millis);
     }
 }
 
-/// An amount for people: rounded up to the cent, so that a cost is never shown as nothing.
+/// An amount that displays rounded up to the cent, so that a cost is never shown as zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dollars {
     micro_usd: u64,
 }
 
 impl Dollars {
-    /// Makes an amount from millionths of a dollar.
+    /// Creates an amount from millionths of a dollar.
     #[must_use]
     pub fn from_micro(micro_usd: u64) -> Self {
         Self { micro_usd }
@@ -207,14 +208,14 @@ mod tests {
         }
     }
 
-    /// A run of an agent in one of several sessions.
+    /// One agent run, in one of several sessions.
     #[derive(Clone, Debug)]
     struct AgentRun {
         session: usize,
         tokens: u64,
-        /// Its usage was never received.
+        /// Whether its usage was lost.
         unreported: bool,
-        /// regreen ended and was started again.
+        /// Whether regreen was restarted after it.
         restart: bool,
     }
 
@@ -234,12 +235,12 @@ mod tests {
         fn the_counted_usage_is_what_was_used(runs in runs()) {
             let mut ledger = UsageLedger::default();
             let mut counted = Spending::default();
-            // By session: what it really used, and the part that was reported.
+            // Per session: the real usage, and how much of it was reported.
             let mut used = [0_u64; 4];
             let mut known = [0_u64; 4];
             let mut begun = [false; 4];
             for AgentRun { session, tokens, unreported, restart } in runs {
-                // Sessions 0 and 1 report their past again, the others only what is new.
+                // Sessions 0 and 1 report their whole past, the others only what is new.
                 let reports_past = session < 2;
                 used[session] += tokens;
                 if !unreported {

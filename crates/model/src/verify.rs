@@ -7,39 +7,39 @@ use serde::{Deserialize, Serialize};
 pub struct VerifyCommand {
     /// The command, for a shell.
     pub command: String,
-    /// How sure it is that it is a command.
+    /// How certain it is that the text is a command.
     pub form: VerifyForm,
-    /// The expectation that replaces exit code 0.
+    /// The expectation that replaces "exit code 0".
     pub expects: Option<Expectation>,
-    /// What the task says about the result and regreen can't check.
+    /// The part of the task's stated result that regreen can't check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<String>,
 }
 
-/// How sure it is that a text is a command.
+/// How certain it is that a text is a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerifyForm {
     /// It is a command: a missing program is a failure.
     Always,
-    /// It is a command if its first word is a program or a shell builtin; else it is prose.
+    /// A command if its first word is a program or a shell builtin; otherwise prose.
     IfProgram,
-    /// So it is, and only if the project's Makefile or the like declares what it makes.
+    /// Like `IfProgram`, and the project's Makefile or similar must also declare the target.
     IfTarget,
-    /// So it is, and only if all of its arguments are files.
+    /// Like `IfProgram`, and all of its arguments must also be files.
     IfFiles,
-    /// It reads like a command, but its program was not there when the task was picked. It is run if
-    /// the program is there by then; either way the task counts as not wholly checked.
+    /// It reads like a command, but its program was missing when the task was picked. It runs if
+    /// the program exists by then; either way, the task counts as only partly checked.
     LeftOut,
 }
 
-/// Words that begin a line which only prepares the shell for the next one.
+/// First words of lines that only prepare the shell for the next one.
 const PREPARING: &[&str] = &[
     "cd", "export", "pushd", "set", "shopt", "source", "umask", "unset", ".",
 ];
 
 impl VerifyCommand {
-    /// Makes a command that is always run and has to exit with 0.
+    /// Creates a command that always runs and must exit with 0.
     #[must_use]
     pub fn always(command: impl Into<String>) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl VerifyCommand {
         }
     }
 
-    /// Says in words how the command is judged.
+    /// Describes how the command is judged.
     #[must_use]
     pub fn judged_by(&self) -> String {
         let judged = match &self.expects {
@@ -66,20 +66,20 @@ impl VerifyCommand {
         }
     }
 
-    /// Returns whether something that its task says about the result is not checked.
+    /// Returns whether part of the task's stated result isn't checked.
     #[must_use]
     pub fn is_partly_checked(&self) -> bool {
         self.unchecked.is_some() || self.is_left_out()
     }
 
-    /// Returns whether it reads like a command, and nothing could run it when that was settled.
+    /// Returns whether it reads like a command whose program was missing when the task was picked.
     #[must_use]
     pub fn is_left_out(&self) -> bool {
         matches!(self.form, VerifyForm::LeftOut | VerifyForm::IfTarget)
     }
 
-    /// Settles whether it is a command. One that reads like a command, whatever its first word is,
-    /// doesn't become prose: it has arguments, is a path, or something is expected of it.
+    /// Settles whether this is a command. Text that has arguments, is a path or has an expectation
+    /// reads like a command, and doesn't become prose even if nothing can run it.
     pub fn settle(&mut self, is_command: bool) {
         let has_arguments = words(&self.command).nth(1).is_some();
         let has_shape = has_arguments || self.command.contains('/') || self.expects.is_some();
@@ -90,7 +90,7 @@ impl VerifyCommand {
         };
     }
 
-    /// Returns the word that has to be a program: the first one after assignments, `!` and `(`, and
+    /// Returns the word that must be a program: the first one after assignments, `!` and `(`, and
     /// after lines that only prepare the shell.
     #[must_use]
     pub fn program(&self) -> &str {
@@ -112,7 +112,7 @@ impl VerifyCommand {
     }
 }
 
-/// Splits a command into words at blanks outside quotes.
+/// Splits a command into words at blanks outside of quotes.
 fn words(command: &str) -> impl Iterator<Item = &str> {
     let mut quote = None;
     command
@@ -135,7 +135,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// How a command's number is compared with the stated one.
+/// How the actual number is compared with the stated one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Comparison {
@@ -151,48 +151,52 @@ pub enum Comparison {
     LessThan,
 }
 
-/// The result that a task states for its Verify command, if it is not just "exit code 0".
+/// The stated result of a Verify command, if it isn't just "exit code 0".
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expectation {
-    /// `returns 0`, `→ 3`: the number it prints, or its exit code if it prints no lone number.
+    /// `returns 0`, `→ 3`: the number it prints, or its exit code if it doesn't print a lone
+    /// number.
     Returns(Comparison, u64),
     /// `prints 3`, `grep -c … returns 3`, `at least 5`: the number it prints.
     Prints(Comparison, u64),
     /// `exits 2`.
     Exits(u64),
-    /// `Lines` with an equal number, in journals of earlier versions.
+    /// An older form of `Lines` with `Equal`, found in journals of earlier versions.
     Matches(u64),
-    /// `0 matches`, `3 files`, `2+ results`: lines printed, or the number printed by a counter.
+    /// `0 matches`, `3 files`, `2+ results`: the number of lines, or the number that a counter
+    /// prints.
     Lines(Comparison, u64),
     /// `no output`.
     NoOutput,
-    /// `outputs "PASS"`, `shows 4.2.0`: the text is somewhere in what it prints.
+    /// `outputs "PASS"`, `shows 4.2.0`: the output contains the text.
     Outputs(String),
-    /// `shows no ERROR`: the text is nowhere in what it prints.
+    /// `shows no ERROR`: the output doesn't contain the text.
     Lacks(String),
-    /// `both return 1.0.0`: it prints at least two lines, each with the text.
+    /// `both return 1.0.0`: it prints at least two lines, and each contains the text.
     EveryLine(String),
     /// `fails`.
     Fails,
-    /// `exits 0 and prints "done"`: all of them.
+    /// `exits 0 and prints "done"`: all of these.
     All(Vec<Expectation>),
-    /// `exits 0`, next to something else that is expected.
+    /// `exits 0`, next to other expectations.
     Passes,
 }
 
-/// Something that has to be there before a failure, or nothing found, proves anything.
+/// An input that must exist before a failure or an empty result proves anything.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CommandInput {
     /// A file or a folder, relative to the workspace.
     Path(String),
-    /// What a build tool makes, which a file in this folder declares.
+    /// A program, by its name.
+    Program(String),
+    /// A target of a build tool, declared by a file in `folder`.
     Target {
         /// `make`, `just`, `npm`.
         runner: String,
         /// Its name.
         name: String,
-        /// Relative to the workspace; empty for its root.
+        /// The folder, relative to the workspace; empty for its root.
         folder: String,
     },
 }
@@ -201,6 +205,7 @@ impl fmt::Display for CommandInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Path(path) => write!(f, "{path} does not exist"),
+            Self::Program(name) => write!(f, "{name} is not installed"),
             Self::Target { runner, name, .. } => write!(f, "{runner} has no target {name}"),
         }
     }
@@ -209,22 +214,22 @@ impl fmt::Display for CommandInput {
 /// How a command ended, and what it printed.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandResult<'o> {
-    /// As a shell reports it.
+    /// The exit code, as a shell reports it.
     pub exit_code: i32,
     /// Its standard output.
     pub stdout: &'o str,
     /// Its standard error.
     pub stderr: &'o str,
-    /// Whether these are only the beginning and the end of what it printed.
+    /// Whether only the beginning and the end of the output are here.
     pub is_cut: bool,
-    /// Whether it is a search, which ends with 1 if it finds nothing.
+    /// Whether it is a search, which exits with 1 if it finds nothing.
     pub is_search: bool,
-    /// Whether it says no with 1, and ends with more if it could not tell.
+    /// Whether exit code 1 means "no", and a higher one that it couldn't tell.
     pub says_no_with_one: bool,
 }
 
 impl Comparison {
-    /// Compares what a command gave with the stated number.
+    /// Compares the actual number with the stated one.
     #[must_use]
     pub fn holds(self, actual: u64, stated: u64) -> bool {
         match self {
@@ -248,13 +253,13 @@ impl Comparison {
 }
 
 impl Expectation {
-    /// Returns whether a command's result is the stated one.
+    /// Returns whether the result of a command meets the expectation.
     #[must_use]
     pub fn is_met(&self, result: CommandResult<'_>) -> bool {
         self.is_met_by(result, result.has_answered())
     }
 
-    /// Returns whether it says how the command ends.
+    /// Returns whether it states how the command must end.
     fn states_ending(&self) -> bool {
         match self {
             Self::Exits(_) | Self::Fails | Self::Passes => true,
@@ -263,7 +268,8 @@ impl Expectation {
         }
     }
 
-    /// What a command prints counts only if it ended well, or as it is stated beside.
+    /// Returns whether the result meets the expectation. Output counts only if the command ended
+    /// well, or ended as another expectation states.
     fn is_met_by(&self, result: CommandResult<'_>, ended_well: bool) -> bool {
         let code = u64::try_from(result.exit_code);
         match self {
@@ -289,9 +295,11 @@ impl Expectation {
                 };
                 is_seen && comparison.holds(count, *stated)
             }
-            Self::NoOutput => result.has_told_all() && result.lines() == 0,
+            Self::NoOutput => {
+                result.has_told_all() && result.lines() == 0 && result.stderr.trim().is_empty()
+            }
             Self::Outputs(text) => ended_well && result.has(text),
-            // Also as a part of a longer word: `TypeError` is an error.
+            // A part of a longer word counts too: `TypeError` is an error.
             Self::Lacks(text) => {
                 let is_printed = result.stdout.contains(text) || result.stderr.contains(text);
                 result.has_looked_everywhere() && !result.is_cut && !is_printed
@@ -319,8 +327,8 @@ impl CommandResult<'_> {
         u64::try_from(lines.count()).unwrap_or(u64::MAX)
     }
 
-    /// The number that it prints and nothing else, or with the names of files as `wc -l` and
-    /// `grep -c` do.
+    /// Returns the number if the command prints nothing else, or only file names beside it as `wc
+    /// -l` and `grep -c` do.
     fn number(self) -> Option<u64> {
         let lines = || self.stdout.lines().filter(|line| !line.trim().is_empty());
         let count = |line: &str| line.rsplit_once(':')?.1.parse::<u64>().ok();
@@ -335,25 +343,28 @@ impl CommandResult<'_> {
         is_lone.then_some(number)
     }
 
-    /// A command that fails has not given what is expected, whatever it printed: "3 passed" is also
-    /// printed next to "1 failed". With 1, a search says that there is nothing, a comparison no.
+    /// Returns whether the output counts. A command that fails didn't meet its expectation,
+    /// whatever it printed: "3 passed" may be followed by "1 failed". But exit code 1 of a search
+    /// or comparison is an answer: "nothing found" or "no".
     fn has_answered(self) -> bool {
         self.exit_code == 0 || (self.exit_code == 1 && self.says_no_with_one)
     }
 
-    /// A missing program fails as well, but not as the task means it.
+    /// Returns whether the command ran. A missing program fails as well, but not as the task means
+    /// it.
     fn has_run(self) -> bool {
         !matches!(self.exit_code, 126 | 127)
     }
 
-    /// Printing nothing proves something only if nothing went wrong: a search that finds nothing
-    /// ends with 1 silently, one in a missing file complains.
+    /// Returns whether empty output proves anything, which it does only if nothing went wrong: a
+    /// search that finds nothing exits with 1 silently, while a search in a missing file complains.
     fn has_told_all(self) -> bool {
         self.exit_code == 0 || (self.has_run() && self.stderr.trim().is_empty())
     }
 
-    /// Printing little, or other things, proves something only if the command got to its end:
-    /// tests that fail don't print everything either. A search that finds nothing did.
+    /// Returns whether missing output proves anything, which it does only if the command ran to its
+    /// end: failing tests don't print everything either. A search that finds nothing has run to its
+    /// end.
     fn has_looked_everywhere(self) -> bool {
         let has_found_nothing = self.stdout.trim().is_empty() || self.number() == Some(0);
         let is_silent = has_found_nothing && self.stderr.trim().is_empty();
@@ -365,7 +376,7 @@ impl CommandResult<'_> {
     }
 }
 
-/// Returns whether a text stands in another, and not as a part of a longer word or number.
+/// Returns whether a text contains another one that isn't part of a longer word or number there.
 fn has_words(all: &str, text: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let starts_inside = text.starts_with(is_part);
@@ -381,7 +392,7 @@ fn has_words(all: &str, text: &str) -> bool {
     })
 }
 
-/// One spelling for each meaning, whichever of the many spellings the file has.
+/// Writes one spelling for each meaning, whichever of the many spellings the file uses.
 impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -407,7 +418,7 @@ impl fmt::Display for Expectation {
     }
 }
 
-/// The outcome of an independent check.
+/// The result of an independent check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
@@ -474,7 +485,7 @@ mod tests {
             Returns,
         };
         for (expected, code, output, met) in [
-            // `grep -c` finds nothing and says so with 0 and exit code 1.
+            // `grep -c` that finds nothing prints 0 and exits with 1.
             (Returns(Equal, 0), 1, "0\n", true),
             (Returns(Equal, 0), 0, "3\n", false),
             (Returns(Equal, 0), 0, "all well\n", true),
@@ -512,7 +523,7 @@ mod tests {
             (EveryLine("1.0.0".into()), 0, "1.0.0\n", false),
             (Fails, 1, "", true),
             (Fails, 0, "", false),
-            // A search in a missing file has not looked.
+            // A search in a missing file hasn't looked anywhere.
             (Fails, 2, "", false),
             (All(vec![Passes, Outputs("x".into())]), 0, "x", true),
             (All(vec![Passes, Outputs("x".into())]), 1, "x", false),
@@ -532,6 +543,7 @@ mod tests {
             check(&expected, 127, "", "", false);
         }
         check(&zero(), 0, "", "warning: slow\n", true);
+        check(&NoOutput, 0, "", "1 problem\n", false);
         for code in [126, 127] {
             check(&Fails, code, "", "bash: x: command not found\n", false);
         }
@@ -561,7 +573,7 @@ mod tests {
                 (1, "FAILED a\n", true, false),
                 (1, "", false, false),
                 (2, "", true, false),
-                // `grep x f` and `grep -c x f g` that find nothing.
+                // `grep x f` and `grep -c x f g`, neither of which finds anything.
                 (1, "", true, true),
                 (1, "f:0\ng:0\n", true, true),
             ] {

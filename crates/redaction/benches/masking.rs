@@ -1,4 +1,4 @@
-//! How fast streams go through: `cargo bench -p regreen-redaction`.
+//! Measures the throughput of masking: `cargo bench -p regreen-redaction`.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};

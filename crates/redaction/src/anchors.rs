@@ -7,14 +7,14 @@ const HASH_BITS: u32 = 14;
 /// How many positions in eight bytes a beginning can have.
 const OFFSETS: usize = 8 - (BEGINNING - 1);
 
-/// The texts that are searched for, and the rule of each. None has a line break.
+/// The texts to search for, and the rule for each. None has a line break.
 ///
-/// There are some two hundred, and nearly no byte of a log begins one of them. So the search
-/// looks up at every byte in a small table whether any anchor begins with three bytes that
-/// hash like the next three.
+/// There are some two hundred, and hardly any byte of a log starts one of them. So for every byte,
+/// the search looks up in a small table whether any anchor starts with three bytes that hash like
+/// the next three.
 #[derive(Debug)]
 pub(crate) struct Anchors {
-    /// By their text.
+    /// Sorted by text.
     anchors: Vec<Anchor>,
     beginnings: Box<Beginnings>,
     longest: usize,
@@ -23,12 +23,12 @@ pub(crate) struct Anchors {
 #[derive(Debug)]
 pub(crate) struct Anchor {
     pub(crate) text: Vec<u8>,
-    /// `None`: the text is the secret.
+    /// `None` if the text itself is the secret.
     pub(crate) rule: Option<&'static Rule>,
 }
 
 impl Anchors {
-    /// Literals that are too short to be searched for are left out.
+    /// Leaves out literals that are too short to search for.
     pub(crate) fn new(literals: impl Iterator<Item = Vec<u8>>) -> Self {
         let mut anchors: Vec<Anchor> = literals
             .map(|text| Anchor { text, rule: None })
@@ -43,7 +43,7 @@ impl Anchors {
         }
     }
 
-    /// Returns the first position from `from` on where anchors are, and which.
+    /// Returns the first position from `from` on where anchors start, and those anchors.
     pub(crate) fn find<'a>(
         &'a self,
         text: &'a [u8],
@@ -60,7 +60,7 @@ impl Anchors {
         }
     }
 
-    /// Returns the anchors that `text` begins with.
+    /// Returns the anchors that `text` starts with.
     fn at<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = &'a Anchor> + Clone {
         let beginning = &text[..BEGINNING];
         let first = self
@@ -72,8 +72,8 @@ impl Anchors {
             .filter(move |anchor| text.starts_with(&anchor.text))
     }
 
-    /// Returns where the last bytes of `text` may be the beginning of an anchor; its length if
-    /// they are not.
+    /// Returns where an unfinished anchor at the end of `text` may start; its length if there is
+    /// none.
     pub(crate) fn unfinished(&self, text: &[u8]) -> usize {
         let reach = text.len().saturating_sub(self.longest.saturating_sub(1));
         let line = text[reach..].iter().rposition(|&byte| byte == b'\n');
@@ -102,20 +102,20 @@ fn rule_anchors() -> impl Iterator<Item = Anchor> {
     })
 }
 
-/// The first bytes of all anchors, hashed: small enough to stay in the nearest cache.
+/// The hashed first bytes of all anchors: small enough for the L1 cache.
 #[derive(Debug)]
 struct Beginnings {
-    /// Whether an anchor begins with these three bytes.
+    /// Whether an anchor starts with these three bytes.
     three: [Share; 1 << HASH_BITS],
-    /// Whether an anchor begins with these four bytes.
+    /// Whether an anchor starts with these four bytes.
     four: [bool; 1 << HASH_BITS],
 }
 
-/// How anchors begin with three bytes.
+/// How anchors start with three bytes.
 type Share = u8;
 const NONE: Share = 0;
 const BEGIN: Share = 1;
-/// An anchor has no more bytes than these.
+/// An anchor consists of just these bytes.
 const WHOLE: Share = 2;
 
 impl Beginnings {
@@ -140,7 +140,7 @@ impl Beginnings {
         all
     }
 
-    /// Tests six positions at a time, and each of them only where the answer is yes.
+    /// Tests six positions at once, then each of them only if there is a hit.
     fn first_in(&self, text: &[u8]) -> Option<usize> {
         let mut at = 0;
         while let Some(block) = text[at..].first_chunk() {

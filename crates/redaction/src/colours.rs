@@ -1,22 +1,22 @@
-//! Sets colour codes aside, so that a secret is found even where it changes its colour.
+//! Sets colour codes aside, so that a secret is found even if it changes colour in the middle.
 
 use memchr::memchr;
 use memchr::memmem;
 
 const ESCAPE: u8 = 0x1b;
-/// How JSON writes the escape character, up to the digit whose case may differ.
+/// The escape character in JSON, up to the digit whose case may vary.
 const IN_JSON: &[u8] = b"\\u001";
 const MAX_PARAMETERS: usize = 20;
 const MAX_LEN: usize = IN_JSON.len() + 2 + MAX_PARAMETERS + 1;
-/// More codes than these at one position are text: what is held back must be bounded.
+/// More codes than this at one position count as text, because the held-back part must be bounded.
 const MAX_AT_ONE_POSITION: usize = 8;
 /// How many backslashes are counted to tell whether the last one is escaped.
 const MAX_BACKSLASHES: usize = 24;
 
-/// A colour code of the stream.
+/// A colour code in the stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Code {
-    /// The position in the text that it precedes.
+    /// The position in the text before which it comes.
     pub(crate) at: usize,
     bytes: [u8; MAX_LEN],
     len: usize,
@@ -35,7 +35,7 @@ impl Code {
     }
 }
 
-/// Returns whether the text changes its colour at a position.
+/// Returns whether the text changes colour at a position.
 pub(crate) fn has_code_at(codes: &[Code], at: usize) -> bool {
     codes.binary_search_by_key(&at, |code| code.at).is_ok()
 }
@@ -73,13 +73,13 @@ fn has_room(codes: &[Code], at: usize) -> bool {
     here.count() < MAX_AT_ONE_POSITION
 }
 
-/// Returns whether a backslash after `text` is escaped by the one at its end.
+/// Returns whether a backslash after `text` would be escaped by the one at its end.
 fn is_escaped(text: &[u8]) -> bool {
     let near = text.iter().rev().take(MAX_BACKSLASHES);
     near.take_while(|&&byte| byte == b'\\').count() % 2 == 1
 }
 
-/// The next escape characters, as they are and in JSON, so that each is searched for once.
+/// The next escape characters, raw and in JSON, so that each is searched for only once.
 #[derive(Default)]
 struct Beginnings {
     raw: Option<Option<usize>>,
@@ -107,7 +107,7 @@ impl Beginnings {
     }
 }
 
-/// Returns where the last bytes may be the beginning of an escape character in JSON.
+/// Returns where the last bytes may start an escape character in JSON.
 fn cut_at_end(bytes: &[u8]) -> Option<usize> {
     let first = bytes.len().saturating_sub(IN_JSON.len() - 1);
     (first..bytes.len()).find(|&at| IN_JSON.starts_with(&bytes[at..]))
@@ -115,12 +115,12 @@ fn cut_at_end(bytes: &[u8]) -> Option<usize> {
 
 enum CodeLen {
     No,
-    /// More of the stream must be seen.
+    /// More of the stream is needed.
     Cut,
     Known(usize),
 }
 
-/// Returns the length of the code that `bytes` begins with: `ESC [ 1 ; 3 1 m`, or `ESC [ K`, which
+/// Returns the length of the code that `bytes` starts with: `ESC [ 1 ; 3 1 m`, or `ESC [ K`, which
 /// grep adds to every colour.
 fn code_len(bytes: &[u8]) -> CodeLen {
     let Some(escape) = escape_len(bytes) else {
@@ -144,7 +144,7 @@ fn code_len(bytes: &[u8]) -> CodeLen {
     }
 }
 
-/// Returns the length of an escape character, which may reach beyond the end of `bytes`.
+/// Returns the length of an escape character, which may extend beyond the end of `bytes`.
 fn escape_len(bytes: &[u8]) -> Option<usize> {
     match bytes {
         [ESCAPE, ..] => Some(1),

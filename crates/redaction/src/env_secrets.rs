@@ -17,11 +17,11 @@ const SECRET_WORDS: [&str; 11] = [
     "DSN",
 ];
 
-/// The same, but only between underscores: `DB_PASS`, not `COMPASS_URL`.
+/// The same, but only as a whole part between underscores: `DB_PASS`, not `COMPASS_URL`.
 const SECRET_PARTS: [&str; 3] = ["PASS", "PAT", "PW"];
 
-/// Returns the values in the text of an `.env` file that must not be shown: those of secret
-/// variables, of eight or more characters, that differ from the example file.
+/// Returns the secret values in the text of an `.env` file: those of secret variables with eight or
+/// more characters, unless they equal the example file's.
 #[must_use]
 pub fn env_secrets(env: &str, example: &str) -> BTreeSet<String> {
     let shown = assignments(example);
@@ -33,10 +33,10 @@ pub fn env_secrets(env: &str, example: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Names of folders, whatever they sound like.
+/// Names of folders, despite how they sound.
 const FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
-/// A part of a name that ends in one of these is secret: `PGPASSWORD`, `OPENAI_APIKEY`; not
-/// `TOKENIZERS_PARALLELISM`, `GIT_AUTHOR_NAME`.
+/// A part of a name that ends with one of these is secret: `PGPASSWORD`, `OPENAI_APIKEY`, but not
+/// `TOKENIZERS_PARALLELISM` or `GIT_AUTHOR_NAME`.
 const SECRET_ENDINGS: [&str; 14] = [
     "KEY",
     "KEYS",
@@ -53,16 +53,16 @@ const SECRET_ENDINGS: [&str; 14] = [
     "AUTH",
     "DSN",
 ];
-/// A variable whose name ends so has something about a secret, not the secret.
+/// A variable whose name ends with one of these describes a secret but doesn't contain it.
 const ABOUT_SECRETS: [&str; 16] = [
     "DIR", "ENABLED", "ENDPOINT", "FILE", "HOST", "ID", "NAME", "PATH", "PORT", "SOCK", "TIMEOUT",
     "TTL", "TYPE", "URI", "URL", "USER",
 ];
-/// A value of letters in one case that is shorter is a word (`postgres`), and in every log.
+/// A shorter value of letters in one case is an ordinary word (`postgres`) that is in every log.
 const MIN_WORD: usize = 12;
 
-/// Returns the values of an environment that must not be shown: those of secret variables, of
-/// eight or more characters, except for paths and plain words.
+/// Returns the secret values of an environment: those of secret variables with eight or more
+/// characters, except for paths and plain words.
 pub fn environment_secrets<N: AsRef<str>>(
     variables: impl IntoIterator<Item = (N, String)>,
 ) -> BTreeSet<String> {
@@ -100,7 +100,7 @@ fn is_secret_name(name: &str) -> bool {
         || parts.any(|part| SECRET_PARTS.contains(&part))
 }
 
-/// Returns names and values as written, without their quotes. The last assignment counts.
+/// Returns names and values as written, without quotes. The last assignment counts.
 fn assignments(text: &str) -> BTreeMap<&str, String> {
     let mut found = BTreeMap::new();
     let mut rest = text.trim_start_matches('\u{feff}');
@@ -141,8 +141,8 @@ fn offset_in(text: &str, part: &str) -> usize {
     part.as_ptr().addr() - text.as_ptr().addr()
 }
 
-/// Returns the text between quotes, perhaps over several lines, and the text after the line
-/// that closes them. Without a second quote it is the rest of the line.
+/// Returns the text between quotes, perhaps over several lines, and the text after the line that
+/// closes them. Without a closing quote, the value is the rest of the line.
 fn quoted<'a>(text: &'a str, quote: char, line: &'a str) -> (&'a str, Option<&'a str>) {
     let inner = &text[quote.len_utf8()..];
     let mut escaped = false;
@@ -162,7 +162,7 @@ fn bare(value: &str) -> &str {
     value[..comment.unwrap_or(value.len())].trim_end()
 }
 
-/// Returns the value as a program sees it that interprets escapes.
+/// Returns the value as a program that interprets escapes sees it.
 fn unescaped(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut chars = value.chars();

@@ -1,4 +1,4 @@
-//! The masked values, and masking one stream.
+//! The values to mask, and the masking of one stream.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::matching::{Candidate, LOOK_BEHIND, literal, match_rule};
 use crate::rule::Rule;
 use crate::span::{MatchOutcome, Span};
 
-/// Shorter values are words; masking them would hide the log, not a secret.
+/// Shorter values are words; masking them would hide the log rather than a secret.
 pub const MIN_VALUE_CHARS: usize = 8;
 /// Longer values are searched for piece by piece.
 const PIECE: usize = 4096;
@@ -21,8 +21,8 @@ pub struct Masks {
 }
 
 impl Masks {
-    /// Masks by the built-in rules and masks `values` wherever they occur, escaped in JSON
-    /// strings as well. Values of fewer than [`MIN_VALUE_CHARS`] characters are left out.
+    /// Creates masks for the built-in rules and for `values`, also where these are escaped in JSON
+    /// strings. Values of fewer than [`MIN_VALUE_CHARS`] characters are left out.
     pub fn new<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> Self {
         let values = values.into_iter();
         let texts = values.flat_map(|value| searchable(value.as_ref()));
@@ -31,7 +31,7 @@ impl Masks {
         }
     }
 
-    /// Masks by the built-in rules alone.
+    /// Creates masks for the built-in rules alone.
     #[must_use]
     pub fn built_in() -> Self {
         Self::new::<&str>([])
@@ -58,8 +58,8 @@ impl Masks {
     }
 }
 
-/// Returns the texts to search for to find `value`: its lines (nothing that is searched for
-/// has a line break), as they are and as JSON escapes them.
+/// Returns the texts to search for to find `value`: its lines, because no search text has a line
+/// break, both raw and as escaped in JSON.
 fn searchable(value: &str) -> Vec<Vec<u8>> {
     let lines = value.lines().map(str::trim);
     let long = lines.filter(|line| line.chars().count() >= MIN_VALUE_CHARS);
@@ -78,7 +78,8 @@ fn json_escaped(line: &str) -> String {
     })
 }
 
-/// Splits `text` into pieces of bounded length; the last one overlaps rather than being short.
+/// Splits `text` into pieces of bounded length; the last one overlaps the previous one rather than
+/// being short.
 fn pieces(text: &[u8]) -> Vec<Vec<u8>> {
     if text.len() <= PIECE {
         return vec![text.to_vec()];
@@ -88,36 +89,36 @@ fn pieces(text: &[u8]) -> Vec<Vec<u8>> {
     whole.map(<[u8]>::to_vec).collect()
 }
 
-/// The most that is searched in one go, whatever is fed.
+/// How much is searched at once, however much is fed.
 const STRIDE: usize = 64 * 1024;
 const LITERAL_NAME: &str = "secret";
 
-/// Masks one stream, however it is cut into chunks.
+/// Masks one stream, however it is split into chunks.
 ///
-/// Masking depends on the bytes alone: every anchor is matched by itself, and where
-/// secrets overlap, one mask hides all of them. Only what may still turn out to be a secret is
-/// held back: a few kilobytes at most, and nothing at all after a line break.
+/// Masking depends only on the bytes: every anchor is matched by itself, and where secrets overlap,
+/// one mask hides all of them. Only what may still turn out to be a secret is held back: a few
+/// kilobytes at most, and nothing after a line break.
 ///
-/// Colour codes are not part of the searched text, so a secret may change its colour in the
-/// middle. They all get into the output; those inside a secret follow its mask.
+/// Colour codes aren't part of the searched text, so a secret may change colour in the middle. All
+/// of them reach the output; those inside a secret follow its mask.
 #[derive(Debug)]
 pub struct Filter {
     masks: Masks,
     /// The part of the stream that is still needed: a little of the finished text, then the rest.
     text: Vec<u8>,
-    /// The colour codes that belong into `text`, in its order.
+    /// The colour codes in `text`, in order.
     codes: Vec<Code>,
-    /// This many of them are in the output.
+    /// How many of them are in the output.
     codes_done: usize,
-    /// The beginning of a colour code that has not arrived completely.
+    /// The beginning of a colour code that hasn't arrived completely.
     cut_code: Vec<u8>,
-    /// Everything before is in the output, as it was or masked.
+    /// Everything before this position is in the output, raw or masked.
     done: usize,
-    /// Every anchor before has been matched.
+    /// Every anchor before this position has been matched.
     matched: usize,
-    /// What to mask that is not in the output yet, or still grows.
+    /// Secrets that aren't in the output yet, or may still grow.
     found: Vec<FoundSecret>,
-    /// The first byte that is not blank of the line that `text` begins in.
+    /// The first non-blank byte of the line in which `text` starts.
     line_opener: Option<u8>,
 }
 
@@ -125,9 +126,9 @@ pub struct Filter {
 struct FoundSecret {
     span: Span,
     name: &'static str,
-    /// Only the name of the value gave it away.
+    /// Whether only the name of the value revealed it.
     is_general: bool,
-    /// Where the anchor is that gave it away.
+    /// The position of the anchor that revealed it.
     anchor: usize,
 }
 
@@ -146,7 +147,7 @@ impl Filter {
         }
     }
 
-    /// Takes the next bytes of the stream and appends to `out` what can be shown by now.
+    /// Takes the next bytes of the stream, and appends to `out` whatever can be shown by now.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         for piece in bytes.chunks(STRIDE) {
             self.take(piece);
@@ -154,7 +155,7 @@ impl Filter {
         }
     }
 
-    /// Ends the stream: appends what was held back. The filter can then be fed another one.
+    /// Ends the stream: appends what was held back. The filter can then be used for another one.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         self.text.append(&mut self.cut_code);
         self.work(true, out);
@@ -210,7 +211,7 @@ impl Filter {
         self.matched = limit;
     }
 
-    /// Returns the secrets that the anchors at `at` give away; `None` if that is undecided.
+    /// Returns the secrets that the anchors at `at` reveal; `None` if that is undecided.
     fn match_at<'a>(
         &self,
         at: usize,
@@ -244,12 +245,12 @@ impl Filter {
         Some(all)
     }
 
-    /// Writes everything before the first anchor that is not matched yet: what will be found
-    /// begins there or later.
+    /// Writes everything before the first unmatched anchor, because any further secret starts there
+    /// or later.
     fn write_matched(&mut self, out: &mut Vec<u8>) {
         let mut all = std::mem::take(&mut self.found);
-        // Of several masks that begin at one position, the most telling rule knows best, then the
-        // nearest anchor.
+        // If several masks start at one position, the most specific rule wins, then the nearest
+        // anchor.
         all.sort_by_key(|found| (found.span.start, found.is_general, Reverse(found.anchor)));
         for found in &all {
             if found.span.start >= self.matched {
@@ -268,7 +269,7 @@ impl Filter {
         self.found = all;
     }
 
-    /// Writes the text up to `end`, with its colour codes, and those of the masks before it.
+    /// Writes the text up to `end` with its colour codes and those of the masks before it.
     fn write_until(&mut self, end: usize, out: &mut Vec<u8>) {
         while let Some(code) = self.codes.get(self.codes_done)
             && code.at <= end
@@ -303,7 +304,7 @@ impl Filter {
         }
     }
 
-    /// Returns the first byte before `at` that is not blank in the line that `at` is in.
+    /// Returns the first non-blank byte before `at` in the line of `at`.
     fn opener_of_line_at(&self, at: usize) -> Option<u8> {
         let before = &self.text[..at];
         let line = before.iter().rposition(|&byte| byte == b'\n');

@@ -1,8 +1,8 @@
-//! Masks for secrets in text that streams by: keys of the common providers, credentials in
-//! headers and URLs, private keys, and values the caller knows to be secret.
+//! Masks secrets in streams of text: keys of the common providers, credentials in headers and URLs,
+//! private keys, and values that the caller knows to be secret.
 //!
-//! [`Masks`] says what is masked, a [`Filter`] masks one stream. What counts as a secret is
-//! a table: `rules.rs`. Nothing here reads a file, a clock or the environment.
+//! [`Masks`] holds what to mask; a [`Filter`] masks one stream. The table in `rules.rs` defines
+//! what counts as a secret. Nothing here reads a file, a clock or the environment.
 //!
 //! ```
 //! use regreen_redaction::Masks;

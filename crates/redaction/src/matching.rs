@@ -1,7 +1,7 @@
-//! Decides whether what follows an anchor is a secret.
+//! Decides whether the text after an anchor is a secret.
 //!
-//! Every shape but the key block is decided by a line break at the latest, so that a
-//! line-based protocol never waits for a byte that is held back.
+//! Every shape except the key block is decided by a line break at the latest, so that a line-based
+//! protocol never waits for a byte that is held back.
 
 use crate::colours::{Code, has_code_at};
 use crate::rule::{
@@ -27,21 +27,21 @@ const SCHEMES: [&str; 5] = ["bearer", "basic", "token", "apikey", "key"];
 const CREDENTIALS: Body = Body::open(&TOKEN68, 8);
 const BARE_CREDENTIALS: Body = Body::open(&TOKEN68, 16).needing(Needs::Digit);
 
-/// The text around an anchor, as far as it has come.
+/// The text around an anchor, as far as it has arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate<'a> {
     pub(crate) text: &'a [u8],
-    /// Where the text changes its colour.
+    /// The positions at which the text changes colour.
     pub(crate) codes: &'a [Code],
     pub(crate) anchor: usize,
     pub(crate) after_anchor: usize,
-    /// No more will come.
+    /// Whether no more will arrive.
     pub(crate) complete: bool,
-    /// The line began like JSON.
+    /// Whether the line starts like JSON.
     pub(crate) in_json: bool,
 }
 
-/// A position after the anchor, or why there is none.
+/// A position after the anchor, or the outcome if there is none.
 pub(crate) type Position = Result<usize, MatchOutcome>;
 
 pub(crate) fn match_rule(rule: &Rule, candidate: Candidate<'_>) -> MatchOutcome {
@@ -66,7 +66,7 @@ pub(crate) fn match_rule(rule: &Rule, candidate: Candidate<'_>) -> MatchOutcome 
     found.map_or_else(|outcome| outcome, MatchOutcome::Mask)
 }
 
-/// Masks a value that is secret by itself.
+/// Masks a literal secret value.
 pub(crate) fn literal(candidate: Candidate<'_>) -> MatchOutcome {
     MatchOutcome::Mask(Span {
         start: candidate.token_start(),
@@ -83,7 +83,8 @@ impl Candidate<'_> {
             && !ends_in_escape(before)
     }
 
-    /// Returns whether what follows an anchor is a secret even if a word ends in the anchor.
+    /// Returns whether the text after an anchor is a secret even if the anchor is the end of a
+    /// word.
     fn is_random(self, shape: &Shape) -> bool {
         let part = |len: usize| &self.text[self.after_anchor..][..len];
         match shape {
@@ -103,7 +104,7 @@ impl Candidate<'_> {
         }
     }
 
-    /// Returns where a mask of the anchor itself begins. A backslash in front makes `\npm_…` a
+    /// Returns where a mask that includes the anchor starts. A backslash before it makes `\npm_…` a
     /// line break in JSON: its letter must stay, or the line is no longer JSON.
     fn token_start(self) -> usize {
         let backslashes = self.text[..self.anchor]
@@ -116,7 +117,7 @@ impl Candidate<'_> {
         self.anchor + usize::from(backslashes % 2 == 1 && may_be_escape)
     }
 
-    /// Returns the span of a body that begins at `from`, masked from `start` on.
+    /// Returns the span of a body that starts at `from`, masked from `start` on.
     pub(crate) fn body(self, body: &Body, from: usize, start: usize) -> Result<Span, MatchOutcome> {
         let cap = body.max.map_or(usize::MAX, |max| max + 1);
         let end = from + self.run(body.class, from, cap);
@@ -198,13 +199,13 @@ impl Candidate<'_> {
         let authority = &self.text[start..authority_end];
         let password = authority.iter().rposition(|&byte| byte == b'@');
         match password.map(|len| &authority[..len]) {
-            // A token may be given as the user, with anything or nothing as its password.
+            // A token may be given as the user, with any password or none.
             Some(password) if is_url_token(name) => Ok(Span {
                 start: self.after_anchor,
                 end: start + password.len(),
                 growth: None,
             }),
-            // One letter is an example, not a secret.
+            // A single letter is an example, not a secret.
             Some(password) if password.len() > 1 && !is_placeholder(password) => Ok(Span {
                 start,
                 end: start + password.len(),
@@ -223,7 +224,7 @@ impl Candidate<'_> {
             return Err(self.undecided_at(end));
         }
         let after_escapes = self.skip(end, |b| b == b'\\', MAX_ESCAPES)?;
-        // Code that only mentions the line closes its string at once.
+        // Code that only mentions the line closes its string right away.
         let is_mention = self
             .text
             .get(after_escapes)
@@ -240,7 +241,7 @@ impl Candidate<'_> {
         Ok(span)
     }
 
-    /// Skips from a name to the value it is given: `=`, `: "`, `\": \"`, ` => '`, or blanks.
+    /// Skips from a name to its value: `=`, `: "`, `\": \"`, ` => '`, or blanks.
     fn skip_assignment(self) -> Position {
         let quoted = self.skip_quote(self.after_anchor)?;
         let spaced = self.skip(quoted, is_blank, MAX_SPACES)?;
@@ -258,7 +259,7 @@ impl Candidate<'_> {
         Ok(if quote > escapes { quote } else { from })
     }
 
-    /// Returns the first position from `from` on whose byte is not skipped; it must have arrived.
+    /// Returns the first position from `from` on whose byte isn't skipped; it must have arrived.
     pub(crate) fn skip(self, from: usize, is_skipped: impl Fn(u8) -> bool, max: usize) -> Position {
         let rest = &self.text[from..];
         let len = rest
@@ -303,7 +304,8 @@ fn is_url_token(user: &[u8]) -> bool {
         && user.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// `${PASS}`, `{password}`, `$PASS`: names of passwords, not passwords.
+/// Whether this is a placeholder such as `${PASS}`, `{password}` or `$PASS`, rather than a
+/// password.
 pub(crate) fn is_placeholder(password: &[u8]) -> bool {
     match password {
         [b'$', b'{' | b'(', ..] | [b'{', ..] => true,
@@ -314,8 +316,8 @@ pub(crate) fn is_placeholder(password: &[u8]) -> bool {
     }
 }
 
-/// Returns whether the last letter of `before` belongs to an escape (`\n`, `\u001b`, `%3D`, a colour)
-/// rather than to a word.
+/// Returns whether the last letter of `before` is part of an escape (`\n`, `\u001b`, `%3D`, a
+/// colour) rather than of a word.
 fn ends_in_escape(before: &[u8]) -> bool {
     let near = &before[before.len().saturating_sub(LOOK_BEHIND)..];
     match near {

@@ -1,4 +1,4 @@
-//! Values whose names say that they are secret: `password=…`, `"api_key": "…"`, cookies.
+//! Values whose names reveal that they are secret: `password=…`, `"api_key": "…"`, cookies.
 //!
 //! The value has no form of its own here, so everything depends on telling values from code
 //! (`password=form.password`), prose (`password: at least 8 characters`) and placeholders.
@@ -7,11 +7,11 @@ use crate::matching::{Candidate, LOOK_BEHIND, MAX_SPACES, Position, is_blank, is
 use crate::rule::{BARE, BASE64_URL, Body, COOKIE, COOKIE_NAME, COOKIES, Class, QUOTED, WORD};
 use crate::span::{Growth, MatchOutcome, Span};
 
-/// A value that is longer is decided by its beginning.
+/// A longer value is judged by its beginning.
 const MAX_VALUE: usize = 256;
 const MAX_COOKIE_NAME: usize = 64;
 const MIN_COOKIE: usize = 6;
-/// A quoted value without digits and capitals is a secret only if it has this many letters.
+/// A quoted value without digits and capitals is secret only if it has at least this many letters.
 const MIN_LETTERS: usize = 12;
 /// The secret of a bot, after its number.
 const BOT_SECRET: Body = Body::exact(&BASE64_URL, 35);
@@ -47,7 +47,7 @@ const TYPES: [&str; 10] = [
 ];
 
 impl Candidate<'_> {
-    /// Finds the value that a name is set to.
+    /// Finds the value assigned to a name.
     pub(crate) fn named_value(self, min: usize) -> Result<Span, MatchOutcome> {
         let key_end = self.skip_quote(self.after_anchor)?;
         let value = self.skip_sign(key_end)?;
@@ -57,7 +57,7 @@ impl Candidate<'_> {
                 matches!(next, Some(b'"' | b'\'' | b'\\') | None) && is_quoted_secret(value, min)
             });
         }
-        // Without quotes of its own, it is a number or a variable.
+        // Without its own quotes, it is a number or a variable.
         if key_end > self.after_anchor {
             return Err(MatchOutcome::No);
         }
@@ -66,7 +66,7 @@ impl Candidate<'_> {
         })
     }
 
-    /// Skips what sets a name to a value: `=`, `:`, `=>`, `:=`, or the blank after an option.
+    /// Skips what assigns a value to a name: `=`, `:`, `=>`, `:=`, or the blank after an option.
     fn skip_sign(self, from: usize) -> Position {
         let bracket = self.skip(from, |b| b == b']', 1)?;
         let spaced = self.skip(bracket, is_blank, MAX_SPACES)?;
@@ -82,7 +82,7 @@ impl Candidate<'_> {
         self.skip(sign, is_blank, MAX_SPACES)
     }
 
-    /// Returns whether the name is that of an option: `--db-password`.
+    /// Returns whether the name belongs to an option: `--db-password`.
     fn is_option(self) -> bool {
         let near = &self.text[self.anchor.saturating_sub(LOOK_BEHIND)..self.anchor];
         let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
@@ -90,7 +90,7 @@ impl Candidate<'_> {
         memchr::memmem::find(&near[near.len() - len..], b"--").is_some()
     }
 
-    /// Returns the span of a value of this class, if it is secret, seen with what follows.
+    /// Returns the span of a value of this class if it is secret, judging also by what follows.
     fn value(
         self,
         class: &'static Class,
@@ -115,7 +115,8 @@ impl Candidate<'_> {
         Ok(span)
     }
 
-    /// Finds the cookies of a header: all of `Cookie: a=1; b=2`, one in `Set-Cookie: a=1; Path=/`.
+    /// Finds the cookies in a header: all of `Cookie: a=1; b=2`, but one in `Set-Cookie: a=1;
+    /// Path=/`.
     pub(crate) fn cookie(self) -> Result<Span, MatchOutcome> {
         let before = &self.text[..self.anchor];
         let is_set = before.ends_with(b"et-") || before.ends_with(b"ET-");
@@ -192,7 +193,7 @@ fn is_other(value: &[u8]) -> bool {
         || is_version(value)
 }
 
-/// `^1.7.0`, `~2.0.0-rc.1`: the version of a package with such a name.
+/// Whether this is the version of a package, such as `^1.7.0` or `~2.0.0-rc.1`.
 fn is_version(value: &[u8]) -> bool {
     let is_sign = |byte: &&u8| b"^~<>=v".contains(byte);
     let number = &value[value.iter().take_while(is_sign).count()..];
@@ -201,7 +202,7 @@ fn is_version(value: &[u8]) -> bool {
     major > 0 && minor && number[major] == b'.'
 }
 
-/// `self.pw1`, `config::KEY2`, `DEFAULT_KEY_2`: a name.
+/// Whether this is an identifier, such as `self.pw1`, `config::KEY2` or `DEFAULT_KEY_2`.
 fn is_code(value: &[u8]) -> bool {
     let is_name = |part: &[u8]| {
         WORD.run(part) == part.len() && part.first().is_some_and(|b| !b.is_ascii_digit())
@@ -213,7 +214,7 @@ fn is_code(value: &[u8]) -> bool {
     dotted || constant || memchr::memmem::find(value, b"::").is_some()
 }
 
-/// `32-character`, `8+`, `2nd`: a number at the beginning of a phrase.
+/// Whether this is a number at the start of a phrase, such as `32-character` or `8+`.
 fn is_prose(value: &[u8]) -> bool {
     let number = value.iter().take_while(|b| b.is_ascii_digit()).count();
     let rest = &value[number..];

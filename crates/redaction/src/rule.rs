@@ -1,82 +1,83 @@
-//! The parts of a rule: how to notice a secret, and which bytes it consists of.
+//! The parts of a rule: how to detect a secret, and the bytes it consists of.
 
-/// One kind of secret: how to notice it, and what of it to hide.
+/// One kind of secret: how to detect it, and which part of it to hide.
 #[derive(Debug)]
 pub(crate) struct Rule {
     /// The text of the mask: `***name***`.
     pub(crate) name: &'static str,
-    /// Texts one of which every such secret has. Nothing else of a log is examined closely.
+    /// Texts, at least one of which occurs in every such secret. No other part of a log is examined
+    /// closely.
     pub(crate) anchors: &'static [&'static str],
     pub(crate) before: Before,
     pub(crate) shape: Shape,
-    /// What must be masked: exactly the part between `«` and `»`. `{alnum:36}` stands for
-    /// that many made-up characters, so that no scanner takes this table for a leak.
+    /// Examples to mask: exactly the part between `«` and `»`. `{alnum:36}` stands for that many
+    /// made-up characters, so that no scanner takes this table for a leak.
     #[cfg_attr(not(test), expect(dead_code, reason = "the examples are the tests"))]
     pub(crate) masks: &'static [&'static str],
-    /// What looks like it and must stay.
+    /// Similar examples that must stay.
     #[cfg_attr(not(test), expect(dead_code, reason = "the examples are the tests"))]
     pub(crate) keeps: &'static [&'static str],
 }
 
-/// What may precede an anchor.
+/// The text that may precede an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Before {
-    /// The anchor says enough by itself.
+    /// Anything, because the anchor is distinctive enough.
     Anything,
     /// The anchor could be the end of a word (`risk-`) or a piece of base64. After a word, only
-    /// what looks random is a secret.
+    /// random-looking text is a secret.
     NoWord,
 }
 
-/// Where the secret is, seen from its anchor.
+/// The position of the secret relative to its anchor.
 #[derive(Debug)]
 pub(crate) enum Shape {
-    /// The anchor begins the secret.
+    /// The secret starts with the anchor.
     Token(Body),
     /// The secret follows the anchor directly.
     After(Body),
-    /// The anchor is a name; the secret is what it is set to.
+    /// The anchor is a name; the secret is its value.
     Assigned(Body),
-    /// A header's name, then a scheme and credentials.
+    /// A header name, then a scheme and credentials.
     Authorization,
     /// `header.payload.signature`.
     Jwt,
-    /// The end of a URL's scheme, then `user:password@`.
+    /// The end of a URL scheme, then `user:password@`.
     UrlPassword,
-    /// The beginning of a private key in PEM form.
+    /// The beginning of a private key in PEM format.
     KeyBlock,
-    /// The anchor is a name; the secret is what it is set to, if that looks like a value of at
-    /// least `min` bytes rather than like code or prose.
+    /// The anchor is a name; the secret is its value, if that looks like a value of at least `min`
+    /// bytes rather than code or prose.
     Named { min: usize },
-    /// A header's name, then cookies.
+    /// A header name, then cookies.
     Cookie,
-    /// Between the number of a bot and its secret.
+    /// The anchor is between the number of a bot and its secret.
     BotToken,
 }
 
 impl Rule {
-    /// Returns whether only a name gives the secret away, not its own form.
+    /// Returns whether only a name reveals the secret, not its own form.
     pub(crate) fn is_general(&self) -> bool {
         matches!(self.shape, Shape::Named { .. })
     }
 }
 
-/// What a secret consists of.
+/// The bytes of a secret.
 #[derive(Debug)]
 pub(crate) struct Body {
     pub(crate) class: &'static Class,
     pub(crate) min: usize,
-    /// `None`: as long as it continues. With a maximum, a longer word is not a secret.
+    /// `None` if it has no limit. With a maximum, a longer word isn't a secret.
     pub(crate) max: Option<usize>,
     pub(crate) needs: Needs,
 }
 
-/// What distinguishes a secret from a word. Only the first `min` bytes count, so that it does
-/// not matter how long the secret is.
+/// The property that distinguishes a secret from a word. Only the first `min` bytes count, so that
+/// the length of the secret doesn't matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
-    /// A digit, or upper and lower case together.
+    /// A digit, or both upper and lower case.
     Mix,
     Digit,
 }
@@ -132,28 +133,28 @@ pub(crate) const WORD: Class = Class::of(b"A-Za-z0-9_");
 pub(crate) const BASE64: Class = Class::of(b"A-Za-z0-9+/=");
 pub(crate) const BASE64_URL: Class = Class::of(b"A-Za-z0-9_-");
 pub(crate) const DOTTED: Class = Class::of(b"A-Za-z0-9_.-");
-/// What RFC 7235 lets a bearer token and basic credentials consist of.
+/// The characters of bearer tokens and basic credentials, by RFC 7235.
 pub(crate) const TOKEN68: Class = Class::of(b"A-Za-z0-9._~+/=-");
-/// Slack writes some tokens with percent signs.
+/// Some of Slack's tokens contain percent signs.
 pub(crate) const SLACK: Class = Class::of(b"A-Za-z0-9%-");
 pub(crate) const PATH: Class = Class::of(b"A-Za-z0-9_/-");
 pub(crate) const SCHEME: Class = Class::of(b"A-Za-z");
-/// Everything visible but what ends a URL's authority or the text around it. Bytes beyond
-/// ASCII are in: a password may have an umlaut.
+/// Everything visible except what ends a URL's authority or the text around it. Bytes beyond ASCII
+/// are included: a password may have an umlaut.
 pub(crate) const URL_USER: Class = Class::of(b"!$%&(-.0-9;=A-Z^-_a-z{-~\x80-\xff");
 pub(crate) const URL_PASSWORD: Class = Class::of(b"!$%&(-.0-9:;=@A-Z^-_a-z{-~\x80-\xff");
-/// What a quoted value consists of: everything visible but quotes and backslashes.
+/// The characters of a quoted value: everything visible except quotes and backslashes.
 pub(crate) const QUOTED: Class = Class::of(b"!#-&(-[]-_a-~\x80-\xff");
-/// What a value without quotes consists of: also nothing that separates values or is code.
+/// The characters of an unquoted value: additionally, nothing that separates values or is code.
 pub(crate) const BARE: Class = Class::of(b"!#-%*+./0-:=?@A-Z^-_a-z~\x80-\xff-");
 pub(crate) const COOKIE: Class = Class::of(b"!#-&(-+./0-:=-[]-_a-~-");
-/// Several cookies, with what separates them.
+/// Several cookies with their separators.
 pub(crate) const COOKIES: Class = Class::of(b" !#-&(-+./0-[]-_a-~-");
 pub(crate) const COOKIE_NAME: Class = Class::of(b"A-Za-z0-9_.-");
 pub(crate) const KEY_HEADER: Class = Class::of(b"A-Z0-9 ");
 
 impl Class {
-    /// Parses `a-z0-9_`: single bytes and ranges; a dash at the end is a dash.
+    /// Parses `a-z0-9_`: single bytes and ranges; a dash at the end is literal.
     const fn of(spec: &[u8]) -> Self {
         let mut set = [false; 256];
         let mut at = 0;
@@ -179,7 +180,7 @@ impl Class {
         self.0[usize::from(byte)]
     }
 
-    /// Returns how many bytes at the beginning of `text` are in this class.
+    /// Returns how many bytes at the start of `text` are in this class.
     pub(crate) fn run(&self, text: &[u8]) -> usize {
         text.iter()
             .position(|&byte| !self.has(byte))

@@ -1,4 +1,4 @@
-//! What regreen takes for a secret. One row per kind; the examples of each row are its tests.
+//! The definition of a secret. One row per kind; the examples in each row are its tests.
 
 use crate::rule::Before::{Anything, NoWord};
 use crate::rule::Needs::{Digit, Mix};

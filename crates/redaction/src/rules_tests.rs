@@ -11,7 +11,7 @@ const FILLERS: [(&str, &[u8]); 4] = [
     ("base64", b"wJ4lr7XU9tn2FE+MI5K8MDENG3bP6xRf0iCY"),
 ];
 
-/// Puts made-up characters for `{alnum:36}`.
+/// Replaces `{alnum:36}` with made-up characters.
 pub(crate) fn filled(example: &str) -> String {
     let mut text = String::new();
     let mut rest = example;

@@ -1,24 +1,24 @@
 use crate::rule::{BASE64, Class};
 
-/// Whether a secret begins at an anchor.
+/// Whether a secret starts at an anchor.
 #[derive(Debug)]
 pub(crate) enum MatchOutcome {
     No,
-    /// More of the stream must be seen.
+    /// More of the stream is needed.
     Undecided,
     Mask(Span),
 }
 
-/// A stretch of text to mask.
+/// A range of text to mask.
 #[derive(Debug)]
 pub(crate) struct Span {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Set while it reaches the end of what has been seen and may continue.
+    /// Set while it extends to the end of what has arrived, and may continue.
     pub(crate) growth: Option<Growth>,
 }
 
-/// How a known secret continues: it can be dropped as it arrives.
+/// How a known secret continues, so that it can be dropped as it arrives.
 #[derive(Debug)]
 pub(crate) enum Growth {
     While(&'static Class),
@@ -26,7 +26,7 @@ pub(crate) enum Growth {
 }
 
 impl Growth {
-    /// Returns how many of `bytes` belong to it, and whether it is over.
+    /// Returns how many of `bytes` belong to it, and whether it has ended.
     pub(crate) fn grow(&mut self, bytes: &[u8]) -> (usize, bool) {
         match self {
             Self::While(class) => {
@@ -51,23 +51,23 @@ impl Span {
     }
 }
 
-/// The longest block that is taken for a key: an RSA key of 16,384 bits has 13 KB.
+/// The maximum length of a key block: an RSA key of 16,384 bits has 13 KB.
 const MAX_BLOCK: usize = 64 * 1024;
-/// This many characters of base64 in a row are key material.
+/// This many base64 characters in a row are key material.
 const MATERIAL: usize = 32;
-/// A block without its end stops after this many lines in a row without key material. Headers
+/// A block without an end stops after this many lines in a row without key material. Headers
 /// (`Proc-Type`, `DEK-Info`) and a short last line are fewer.
 const MAX_OTHER_LINES: u8 = 4;
 const DASHES: u8 = 5;
 
-/// Follows a private key from the end of its first line to its end, byte by byte.
+/// Follows a private key byte by byte, from the end of its first line to its end.
 ///
-/// Lines may end in real line breaks or, inside strings, in escaped ones, and may have
-/// something in front (`+` in a diff, a line number): what counts is whether there is key
-/// material in them.
+/// Lines may end with real line breaks or, inside strings, with escaped ones, and may have a prefix
+/// (`+` in a diff, a line number): only key material in them counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyBlock {
-    /// A line of JSON: the block ends with the string it stands in, so that the line stays JSON.
+    /// Whether this is a line of JSON. Then the block ends with the string that contains it, so
+    /// that the line stays JSON.
     in_json: bool,
     seen: usize,
     escaped: bool,
@@ -109,7 +109,7 @@ impl KeyBlock {
         }
     }
 
-    /// Returns how many of `bytes` belong to the block, and whether it is over.
+    /// Returns how many of `bytes` belong to the block, and whether it has ended.
     pub(crate) fn follow(&mut self, bytes: &[u8]) -> (usize, bool) {
         for (at, &byte) in bytes.iter().enumerate() {
             match self.step(byte) {

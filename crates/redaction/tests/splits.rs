@@ -1,4 +1,4 @@
-//! What must hold for every text and every way to cut it.
+//! Properties that hold for every text and every way to split it.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use regreen_redaction::Masks;
 
 const VALUES: [&str; 3] = ["sk-short1", "nnnnnnnn", "://user:"];
 
-/// Pieces that secrets, near misses and their surroundings are made of.
+/// Pieces of secrets, near misses and their surroundings.
 const PIECES: &[&str] = &[
     "password",
     "api_key",
@@ -107,7 +107,7 @@ proptest! {
     fn given_values_never_get_through(text in text()) {
         let masked = masks().mask(&text);
         prop_assert!(!masked.contains("sk-short1"));
-        // The letter behind a backslash stays, for it may be an escape; the rest does not.
+        // The letter after a backslash stays, because it may be an escape; the rest doesn't.
         prop_assert!(!masked.contains("nnnnnnnn"), "{}", masked);
     }
 

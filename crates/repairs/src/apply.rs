@@ -9,17 +9,17 @@ use crate::interrupted;
 use crate::plan::{Action, RepairPlan, ToolRunner};
 use crate::programs::{ProgramRecord, ProgramStamps};
 
-/// A repair that was applied, or not.
+/// The outcome of applying a repair.
 #[derive(Debug)]
 pub struct AppliedRepair {
     /// The result.
     pub result: RepairResult,
-    /// The programs that it installed.
+    /// The programs it installed.
     pub programs: ProgramRecord,
 }
 
-/// Applies a planned repair if the workspace still calls for it. `agreed` means that a person
-/// has consented to a repair that requires it.
+/// Applies a planned repair if the workspace still calls for it. `agreed` means that a person has
+/// consented to a repair that requires it.
 pub fn apply_repair(
     context: &RepairContext<'_>,
     failure: &Failure,
@@ -46,7 +46,7 @@ pub fn apply_repair(
 }
 
 /// Returns the programs that the repair wrote, and the one that a person was asked about. Consent
-/// to a repair is not consent to whatever else the agent has put beside them.
+/// to a repair isn't consent to whatever else the agent has put beside them.
 fn trusted(
     context: &RepairContext<'_>,
     plan: &RepairPlan,
@@ -84,8 +84,8 @@ fn confirm(
     }
 }
 
-/// Records what it will create, so that a crash leaves nothing incomplete that looks complete;
-/// sets aside what did not help. The error says why.
+/// Records what the repair will create, so that a crash leaves nothing incomplete that looks
+/// complete; sets aside what didn't help. The error is the reason.
 fn apply(
     context: &RepairContext<'_>,
     plan: &RepairPlan,
@@ -100,7 +100,7 @@ fn apply(
     let result = actions::execute(context, plan, runner);
     if result.is_err() {
         for path in &created {
-            // Usually it does not exist.
+            // Usually it doesn't exist.
             let _ = set_aside(context, path);
         }
     }

@@ -20,17 +20,17 @@ pub struct RepairContext<'a> {
     pub programs: &'a ProgramRecord,
     /// The folder for launchers of these programs, relative to the root.
     pub launchers: &'a Path,
-    /// Answers what the user's own configuration says.
+    /// Answers questions about the user's own configuration.
     pub query: &'a dyn ToolQuery,
     /// The end of the failing command's output.
     pub output: &'a str,
     /// The commands of the task itself, as a shell would read them.
     pub commands: &'a [String],
-    /// Variables that earlier repairs of the run have set.
+    /// Environment variables that earlier repairs of the run set.
     pub environment: &'a [(String, String)],
     /// The PATH of the run's processes, before `environment`.
     pub path: &'a OsStr,
-    /// The prefix of the markers of this workspace's own processes, if there are any.
+    /// The prefix of the markers of this workspace's own processes, if it has one.
     pub marker: Option<&'a str>,
     /// The current time.
     pub now: SystemTime,
@@ -47,12 +47,12 @@ impl RepairContext<'_> {
         set.map_or(self.path, |(_, value)| OsStr::new(value))
     }
 
-    /// Returns the folder that PATH gets for a folder with programs of the workspace.
+    /// Returns the folder that goes into PATH in place of a folder with the workspace's programs.
     pub(crate) fn launchers_of(&self, folder: &str) -> PathBuf {
         launcher_folder(self.root, self.launchers, folder)
     }
 
-    /// Finds a program outside the workspace: one inside may have been created during the run.
+    /// Finds a program outside the workspace. One inside may have been created during the run.
     pub(crate) fn tool(&self, name: &str) -> Option<PathBuf> {
         Programs::new(&self.outside_path()?, self.root).find(&RealDisk, name)
     }
@@ -64,7 +64,7 @@ impl RepairContext<'_> {
         std::env::join_paths(outside).ok()
     }
 
-    /// Asks a program outside the workspace, none of which takes part in it.
+    /// Asks a program outside the workspace, without anything from the workspace taking part.
     pub(crate) fn ask(&self, argv: &[&str], unset: &[&str]) -> Option<String> {
         let (program, args) = argv.split_first()?;
         let tool = self.tool(program)?.into_os_string();
@@ -82,7 +82,7 @@ impl RepairContext<'_> {
             .is_ok_and(|real| real.starts_with(self.root))
     }
 
-    /// Finds the path in the workspace that a word of the failing command means: relative to
+    /// Finds the path in the workspace that a word of the failing command refers to: relative to
     /// the root, or to a folder that the task changes to.
     pub(crate) fn locate(&self, text: &str) -> Option<RelPath> {
         let there = |path: &RelPath| path.under(self.root).symlink_metadata().is_ok();

@@ -6,7 +6,7 @@ use crate::package_names;
 
 /// How many lines at the end of the output are searched.
 const TAIL_LINES: usize = 80;
-/// A longer word is not a path.
+/// Longer words aren't paths.
 const MAX_WORD: usize = 512;
 
 /// Returns the line that explains the failure.
@@ -42,13 +42,13 @@ pub(crate) fn after<'t>(line: &'t str, marker: &str) -> Option<&'t str> {
     quoted.or_else(|| rest.split_ascii_whitespace().next())
 }
 
-/// Returns the module that Python did not find.
+/// Returns the module that Python didn't find.
 pub(crate) fn python_module(failure: &Failure) -> Option<&str> {
     let module = after(blocker(failure), "No module named ")?;
     package_names::is_python_module(module).then_some(module)
 }
 
-/// Returns the command that a shell did not find.
+/// Returns the command that a shell didn't find.
 pub(crate) fn command(failure: &Failure) -> Option<&str> {
     let line = blocker(failure);
     let ends = [

@@ -10,7 +10,7 @@ use regreen_workspace::RelPath;
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 
 /// An open folder of the workspace. Operations apply to this folder even if someone replaces it
-/// by a link.
+/// with a link.
 #[derive(Debug)]
 pub(crate) struct Folder(OwnedFd);
 
@@ -71,7 +71,7 @@ impl Folder {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Describes the file itself; a symbolic link is not followed.
+    /// Describes the file itself, without following a symbolic link.
     pub(crate) fn stat(&self, name: &OsStr) -> io::Result<Stat> {
         Ok(rustix::fs::statat(
             &self.0,
@@ -141,7 +141,7 @@ pub(crate) fn is_draft_of(draft: &OsStr, name: &OsStr) -> bool {
     middle.is_some_and(|middle| middle.chars().all(|c| c.is_ascii_digit() || c == '-'))
 }
 
-/// Checks that every existing part of a path is a folder of the workspace, and not a link.
+/// Checks that every existing part of a path is a folder of the workspace and not a link.
 pub(crate) fn is_in_place(root: &Path, folder: &Path) -> io::Result<()> {
     let mut at = Folder::open(root)?;
     for part in folder.components() {
@@ -156,10 +156,10 @@ pub(crate) fn is_in_place(root: &Path, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A longer text is not a path.
+/// Longer texts aren't paths.
 const MAX_PATH: usize = 1024;
 
-/// Returns the path in the workspace that a text means, with all links resolved; it need not
+/// Returns the path in the workspace that a text refers to, with all links resolved; it need not
 /// exist. `None` if it is outside, leads through a file, or is the workspace itself.
 pub(crate) fn locate(root: &Path, text: &str) -> Option<RelPath> {
     if text.len() > MAX_PATH
@@ -177,7 +177,7 @@ pub(crate) fn locate(root: &Path, text: &str) -> Option<RelPath> {
 
 /// Resolves the existing part of a path; the rest must be plain names.
 fn resolve_new(path: &Path) -> Option<PathBuf> {
-    // A dangling link exists, too.
+    // A dangling link exists too.
     if path.symlink_metadata().is_ok() {
         return None;
     }

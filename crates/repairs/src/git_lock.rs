@@ -12,24 +12,24 @@ use rustix::process::geteuid;
 use crate::actions::set_aside_in;
 use crate::inspections::described;
 
-/// A newer lock of git may belong to a process that is not visible here.
+/// A newer lock may belong to a process that isn't visible here.
 const OLD_ENOUGH: Duration = Duration::from_secs(10 * 60);
 
-/// The known facts about the owner of a lock. Git's locks don't name theirs.
+/// The state of a lock's owner, as far as known. Git's locks don't name theirs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LockOwner {
-    /// No process has the lock open, no git runs here, and the lock is old or was left by a git of
-    /// ours that was killed.
+    /// No process has the lock open, no git is running here, and the lock is old or was left by a
+    /// git of ours that was killed.
     Dead,
     /// A process that uses the lock, or may.
     Alive(String),
-    /// Why there is no proof.
+    /// The reason why nothing is proven.
     Unknown(&'static str),
 }
 
 impl LockOwner {
-    /// Finds the owner. `killed_since` is the time since which a git of regreen's own may have
-    /// created the lock, if one was killed.
+    /// Finds the owner. If one of regreen's own git processes was killed, `killed_since` is the
+    /// time since which it may have created the lock.
     pub(crate) fn find(
         root: &Path,
         lock: &Metadata,
@@ -76,10 +76,10 @@ fn is_git_here(root: &Path, process: &ProcessInfo) -> bool {
     !process.is_zombie && name.starts_with("git") && (is_here || is_named)
 }
 
-/// Moves a lock of git to `.regreen/removed/` if its owner is proven dead.
+/// Moves a git lock to `.regreen/removed/` if its owner is proven dead.
 ///
 /// # Errors
-/// The reason why it stays.
+/// Returns the reason why the lock stays.
 pub fn release_git_lock(
     root: &Path,
     lock: &Path,

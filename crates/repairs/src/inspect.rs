@@ -23,7 +23,7 @@ pub(crate) fn propose(context: &RepairContext<'_>, failure: &Failure) -> Proposa
     proposal.unwrap_or(Proposal::Nothing)
 }
 
-/// What an inspection proposes, with everything that is needed to apply it.
+/// The proposal of an inspection, with everything needed to apply it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Proposal {
     Allowed(RepairPlan),
@@ -43,7 +43,7 @@ impl Proposal {
         Self::Refused(changed_during_run(file))
     }
 
-    /// Refuses a text that is not the name of a `thing`.
+    /// Refuses a text that isn't the name of a `thing`.
     pub(crate) fn not_a_name(text: &str, thing: &str) -> Self {
         Self::Refused(format!(
             "`{}` is not the name of a {thing}",
@@ -71,7 +71,8 @@ impl Proposal {
         }
     }
 
-    /// Allows a plan, or asks if there is a doubt about a program: consent is then to that one.
+    /// Allows a plan, or asks if there is a doubt about a program; consent then applies to that
+    /// program.
     pub(crate) fn allowed_unless_doubtful(
         doubt: Option<String>,
         (folder, program): (&str, &str),
@@ -121,7 +122,7 @@ pub(crate) fn changed_during_run(file: impl std::fmt::Display) -> String {
     format!("{file} was changed during the run")
 }
 
-/// Parts of lines about problems that the program handled itself.
+/// Parts of lines about problems that the program itself handled.
 const REMARKS: [&str; 9] = [
     " handled",
     "... ok",

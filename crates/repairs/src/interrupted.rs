@@ -1,5 +1,5 @@
-//! Rolls back interrupted repairs: sets aside what they had created, so that an inspection sees
-//! the workspace as it was before.
+//! Rolls back interrupted repairs: sets aside what they had created, so that an inspection sees the
+//! workspace as it was before.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -16,19 +16,19 @@ use crate::plan::{Action, Check, RepairPlan};
 
 /// The file in `.regreen` that exists while a repair creates something.
 const MARKER: &str = "repair-begun";
-/// A longer file is not ours.
+/// Longer files aren't ours.
 const MAX_MARKER: u64 = 64 * 1024;
 
-/// What a repair records before it starts.
+/// The record that a repair writes before it starts.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Marker {
     /// The planned repair.
     does: String,
-    /// The paths that it creates, relative to the workspace.
+    /// The paths it creates, relative to the workspace.
     makes: Vec<String>,
 }
 
-/// Returns the paths that a plan creates and that do not exist yet.
+/// Returns the paths that a plan creates and that don't exist yet.
 pub(crate) fn new_paths(context: &RepairContext<'_>, plan: &RepairPlan) -> Vec<RelPath> {
     let made: Vec<RelPath> = match &plan.action {
         Action::CopyFile { to, .. } => vec![to.clone()],
@@ -59,7 +59,7 @@ pub(crate) fn begin(
     own_folder(context)?.replace(OsStr::new(MARKER), &text, 0o600)
 }
 
-/// Removes the marker file: what was created is complete, or set aside already.
+/// Removes the marker file: whatever was created is complete, or has been set aside.
 pub(crate) fn end(context: &RepairContext<'_>) -> io::Result<()> {
     match own_folder(context)?.remove_file(OsStr::new(MARKER)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -72,12 +72,12 @@ fn own_folder(context: &RepairContext<'_>) -> io::Result<Folder> {
 }
 
 /// Moves what an interrupted repair had created to `.regreen/removed`, before the workspace is
-/// inspected again. Does nothing without a marker of this repair. Others can write the marker,
-/// which is in the workspace: so this moves only what such a repair could have created, and
-/// never what git tracks.
+/// inspected again. Does nothing without a marker for this repair. The marker is in the workspace,
+/// where others can write it, so this moves only what such a repair could have created, and never
+/// anything that git tracks.
 ///
 /// # Errors
-/// If something cannot be moved; the sentence says what.
+/// Returns an error if something can't be moved; the message says what.
 pub fn roll_back_interrupted(
     context: &RepairContext<'_>,
     planned: &PlannedRepair,

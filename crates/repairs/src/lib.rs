@@ -1,10 +1,10 @@
 //! Repairs of the environment that regreen makes itself.
 //!
-//! A failure suggests; the workspace decides. [`inspect`] searches the manifests as they were
-//! when the run started ([`ManifestSnapshot`]), the tree and the process table for a repair,
-//! and changes nothing. [`apply_repair`] inspects again, acts, checks that it helped, and
-//! undoes it if not. No text of a failure is ever run: values from outside are names and paths
-//! that were found in the workspace, and each is a separate argument.
+//! A failure suggests; the workspace decides. [`inspect()`] searches the manifests as they were when
+//! the run started ([`ManifestSnapshot`]), the tree and the process table for a repair, and changes
+//! nothing. [`apply_repair`] inspects again, acts, checks that it helped, and undoes it if not. The
+//! text of a failure is never run: untrusted values are names and paths that were found in the
+//! workspace, and each is a separate argument.
 //!
 //! ```
 //! use regreen_model::{Failure, Inspection};

@@ -1,6 +1,6 @@
 //! Valid names of packages, modules, targets and commands. Everything else is refused.
 
-/// The length limit of npm names, applied to all.
+/// The length limit of npm names, applied to all names.
 const MAX_NAME: usize = 214;
 
 fn is_plain(name: &str, extra: &str) -> bool {
@@ -18,7 +18,7 @@ pub(crate) fn is_python_package(name: &str) -> bool {
     is_plain(name, "._-") && begins_well(name) && ends_well
 }
 
-/// Accepts what an import names: `yaml`, `google.protobuf`.
+/// Accepts module names such as `yaml` and `google.protobuf`.
 pub(crate) fn is_python_module(name: &str) -> bool {
     let is_word =
         |part: &str| is_plain(part, "_") && !part.starts_with(|c: char| c.is_ascii_digit());
@@ -64,12 +64,12 @@ pub(crate) fn is_target(name: &str) -> bool {
     is_plain(name, "._-/:") && !name.starts_with('-')
 }
 
-/// Accepts a program without its folder.
+/// Accepts the name of a program without its folder.
 pub(crate) fn is_command(name: &str) -> bool {
     is_plain(name, "._-+") && begins_well(name)
 }
 
-/// Packages that are so widely used that others imitate their names.
+/// Packages so widely used that others imitate their names.
 const WELL_KNOWN: &str = include_str!("data/well_known.txt");
 
 pub(crate) fn is_well_known(name: &str) -> bool {
@@ -77,7 +77,7 @@ pub(crate) fn is_well_known(name: &str) -> bool {
     well_known().any(|known| known == name)
 }
 
-/// Returns the well-known package, or the one of `others`, whose name is almost the same.
+/// Returns the package among the well-known ones and `others` whose name is almost the same.
 pub(crate) fn similar_name<'a>(
     name: &str,
     others: impl Iterator<Item = &'a str>,
@@ -93,7 +93,7 @@ pub(crate) fn similar_name<'a>(
     near.next()
 }
 
-/// Returns whether a word is in a list of words that are separated by spaces.
+/// Returns whether a word is in a space-separated list.
 pub(crate) fn is_listed(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|listed| listed == word)
 }

@@ -1,4 +1,4 @@
-//! A repair with all its details, and the programs that it runs.
+//! A repair with all its details, and the programs it runs.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -21,7 +21,7 @@ pub(crate) struct RepairPlan {
     pub(crate) action: Action,
     /// Variables for later processes of the run.
     pub(crate) environment: Vec<(String, String)>,
-    /// The program that a person is asked about, as its folder and name.
+    /// The program that a person is asked about: its folder and name.
     pub(crate) questioned: Option<(String, String)>,
 }
 
@@ -47,17 +47,17 @@ pub(crate) enum Action {
     PersonOnly,
 }
 
-/// Programs that run one after the other, until one fails.
+/// Programs that run one after the other until one fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ToolRun {
     pub(crate) calls: Vec<ToolCall>,
-    /// Runs if the last call fails: installs less, but enough.
+    /// Runs if the last call fails; installs less, but enough.
     pub(crate) fallback: Option<ToolCall>,
-    /// Files that must not change; if they do, they are restored and the repair has failed.
+    /// Files that must not change. If one does, it is restored and the repair has failed.
     pub(crate) unchanged: Vec<RelPath>,
-    /// A new folder, set aside again if it does not help.
+    /// A new folder, which is set aside again if it doesn't help.
     pub(crate) creates: Option<RelPath>,
-    /// Folders that are written to, existing or not.
+    /// Folders that are written to, whether or not they exist.
     pub(crate) writes_to: Vec<RelPath>,
     pub(crate) check: Check,
 }
@@ -68,9 +68,9 @@ pub(crate) enum Check {
     #[default]
     ExitCode,
     Exists(PathBuf),
-    /// This call succeeds.
+    /// This call must succeed.
     Passes(Box<ToolCall>),
-    /// In this lock file, only entries of the project's own packages changed.
+    /// In this lock file, only entries of the project's own packages may change.
     OwnEntriesOnly(RelPath),
 }
 
@@ -104,16 +104,16 @@ impl RepairPlan {
     }
 }
 
-/// A program that a repair needs, as argv: never through a shell.
+/// A program that a repair runs, as argv: never through a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCall {
-    /// The program and its arguments. The program is a path, or a name for the PATH.
+    /// The program and its arguments. The program is a path, or a name to look up in PATH.
     pub argv: Vec<OsString>,
     /// The working directory, relative to the workspace; empty for the workspace itself.
     pub folder: PathBuf,
-    /// Variables to set, or with `None` to remove.
+    /// Variables to set, or to remove if `None`.
     pub environment: Vec<(OsString, Option<OsString>)>,
-    /// When the program is ended.
+    /// How long the program may run.
     pub time_limit: Duration,
 }
 
@@ -144,7 +144,8 @@ impl ToolCall {
 /// The result of a [`ToolCall`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolResult {
-    /// The exit code; `None` if the program did not start, or was ended by a signal or its limit.
+    /// The exit code; `None` if the program didn't start, or was ended by a signal or its time
+    /// limit.
     pub exit: Option<i32>,
     /// The end of its output, with secrets masked.
     pub output: String,
@@ -160,8 +161,8 @@ impl ToolResult {
 
 /// Asks programs about the user's own configuration.
 pub trait ToolQuery: fmt::Debug {
-    /// Runs a program that changes nothing, outside of the workspace and its settings. Returns
-    /// what it prints on standard output, or `None` if it fails.
+    /// Runs a program that changes nothing, outside of the workspace and its settings. Returns its
+    /// standard output; `None` if it fails.
     fn ask(&self, call: &ToolCall) -> Option<String>;
 }
 

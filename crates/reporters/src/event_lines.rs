@@ -1,5 +1,5 @@
-//! Events as lines for people: one for a pass, two or three for a failure, none for what a
-//! later line says anyway.
+//! Formats events as lines for people: one line for a pass, two or three for a failure, none if a
+//! later line says the same.
 
 use std::collections::BTreeMap;
 
@@ -18,37 +18,37 @@ use crate::totals::RunTotals;
 const NAME_CHARS: usize = 100;
 const HASH_CHARS: usize = 12;
 
-/// Formats the events of a run, one after the other.
+/// Formats the events of a run one after the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventFormatter {
     totals: RunTotals,
-    /// When the run began to work in this process.
+    /// When this process started to work on the run.
     began: Option<Timestamp>,
-    /// When the attempt that is under way began, or else when its task was picked.
+    /// When the current attempt started, or else when its task was picked.
     task_began: BTreeMap<TaskKey, Timestamp>,
-    /// The first line waits for the first task, which says how many there are; warnings wait
-    /// for the first line.
+    /// The first line is held back until the first task, which has the number of tasks; warnings
+    /// are held back until the first line.
     heading: Option<Status>,
     waiting: Vec<StatusLine>,
-    /// The verification that runs comes before the agent is asked again.
+    /// The current verification comes before another prompt to the agent.
     verify_is_first: bool,
     /// Why the Verify of a fix failed, until the fix itself is reported.
     fix_verify_failure: Option<String>,
     /// A commit hook has just refused a commit.
     commit_refused: bool,
-    /// The repairs that fix tasks stand for.
+    /// The repairs behind fix tasks.
     repairs: BTreeMap<TaskId, PlannedRepair>,
-    /// The tasks that no longer pass, with those that ran since they passed.
+    /// The tasks that no longer pass, with the tasks that have run since they passed.
     regressed: BTreeMap<TaskKey, Vec<TaskKey>>,
-    /// The line that told the last failure.
+    /// The line that reported the last failure.
     last_cause: String,
     is_resumed: bool,
-    /// A person has just answered: the choice that follows is part of the answer.
+    /// A person has just answered, so the choice that follows is part of the answer.
     is_answered: bool,
 }
 
 impl EventFormatter {
-    /// Takes note of an event without formatting it.
+    /// Notes an event without formatting it.
     pub(crate) fn recall(&mut self, event: &Event) {
         self.totals.apply(event);
         if let Event::FixPlanned { fix, repair, .. } = event {
@@ -85,7 +85,7 @@ impl EventFormatter {
         }
     }
 
-    /// Returns the lines that still wait: nothing more follows.
+    /// Returns the lines that are still held back; nothing else follows.
     pub(crate) fn flush(&mut self) -> Vec<StatusLine> {
         let heading = self.heading.take().map(|status| self.heading(status));
         let waiting = std::mem::take(&mut self.waiting);
@@ -144,6 +144,14 @@ impl EventFormatter {
             }
             Event::Chosen { choice } => self.choice(choice),
             Event::FixInserted { task, fix } => Some(self.fix(task, fix)),
+            Event::OpinionGiven {
+                task,
+                diagnosis: Some(found),
+                ..
+            } => Some(
+                about(Status::Fail, task, "the agent names the cause")
+                    .wrapped_detail(reason(&found.message)),
+            ),
             Event::RepairInspected { task, inspection } => inspected(task, inspection),
             Event::RepairStarted { task, repair, .. } => self.repair_start(task, repair),
             Event::RepairEnded {
@@ -162,7 +170,7 @@ impl EventFormatter {
                 Status::Skip,
                 format!("{} superseded: {} passed", ids(fixes), task.id),
             )),
-            // Someone at a terminal gets the whole question.
+            // Someone at a terminal sees the whole question.
             Event::PersonAsked { .. } if self.totals.config.asks => None,
             Event::PersonAsked { task, why, .. } => {
                 let line = StatusLine::new(Status::Ask, task_name(task));
@@ -179,7 +187,7 @@ impl EventFormatter {
                     .detail("removed or ticked by someone else"),
             ),
             Event::TaskSkipped { task } => Some(StatusLine::new(Status::Skip, task_name(task))),
-            // Without recovery nothing is tried again: its failure follows, and says why.
+            // Without recovery nothing is retried: the failure follows, and says why.
             Event::TaskReopened { task } => {
                 let is_retried = self.totals.config.recovery;
                 is_retried.then(|| self.reopened(task))
@@ -203,6 +211,10 @@ impl EventFormatter {
             | Event::CommitRefused { .. }
             | Event::PlanAsked { .. }
             | Event::RepeatPlanned { .. }
+            | Event::OpinionAsked { .. }
+            | Event::OpinionGiven {
+                diagnosis: None, ..
+            }
             | Event::InspectionAsked { .. }
             | Event::RepairEnded { .. }
             | Event::BudgetAsked { .. }
@@ -248,6 +260,9 @@ impl EventFormatter {
         if config.recovery {
             parts.push("recovery on".to_owned());
         }
+        if let Some(folder) = &config.folder {
+            parts.push(format!("in {}", one_line(folder, NAME_CHARS)));
+        }
         parts.retain(|part| !part.is_empty());
         StatusLine::new(status, parts.join(" · "))
     }
@@ -262,7 +277,7 @@ impl EventFormatter {
         let is_refused = std::mem::take(&mut self.commit_refused);
         let ran_since = self.ran_since_it_passed(task);
         let attempt = match self.totals.used_by(task) {
-            // The final check found it, not an attempt.
+            // The final check found the failure, not an attempt.
             _ if ran_since.is_some() => "no longer passes".to_owned(),
             // A group has no attempts of its own.
             0 => String::new(),
@@ -281,8 +296,8 @@ impl EventFormatter {
             .detail(ran_since.unwrap_or_default())
     }
 
-    /// Returns which tasks ran since a task passed, if the final check is what failed it: without
-    /// recovery no attempt follows one.
+    /// Returns the tasks that have run since a task passed, if the final check failed it: without
+    /// recovery, no attempt follows the final check.
     fn ran_since_it_passed(&self, task: &TaskKey) -> Option<String> {
         let since = self.regressed.get(task);
         let since = since.filter(|_| !self.totals.config.recovery)?;
@@ -330,7 +345,7 @@ impl EventFormatter {
         }
     }
 
-    /// What people chose before a run began is in the plan, except for skipped tasks.
+    /// Choices from before a run are already in the plan, except for skipped tasks.
     fn choice(&self, choice: &PersonChoice) -> Option<StatusLine> {
         let is_news = self.is_resumed || choice.what == ChoiceKind::Skip;
         let status = match choice.what {
@@ -359,7 +374,7 @@ impl EventFormatter {
         }
     }
 
-    /// A repair is announced with its fix task, unless that was in another process.
+    /// A repair is announced with its fix task, unless another process did that.
     fn repair_start(&mut self, task: &TaskKey, repair: &PlannedRepair) -> Option<StatusLine> {
         let is_known = self.repairs.contains_key(&task.id) && !self.is_resumed;
         (!is_known).then(|| about(Status::Fix, task, &reason(&repair.does)))
@@ -378,7 +393,7 @@ impl EventFormatter {
         if repeats {
             let text = format!("possibly transient; retrying in {length}");
             let line = about(Status::Retry, task, &text);
-            // The failure has just been told.
+            // The failure has just been shown.
             return if why == self.last_cause {
                 line
             } else {
@@ -399,9 +414,9 @@ impl EventFormatter {
     }
 
     fn end(&self, now: Timestamp, outcome: &RunOutcome) -> StatusLine {
-        let done = self.totals.verified.words();
+        let (done_tone, done) = self.totals.verified_share().outcome();
         let (tone, text) = match outcome {
-            RunOutcome::AllGreen => (self.totals.verified.tone(), done.as_str()),
+            RunOutcome::AllGreen => (done_tone, done.as_str()),
             RunOutcome::OnlyDone => (Tone::Good, "the requested task is done"),
             RunOutcome::Skipped => (Tone::Warning, "open tasks were skipped"),
             RunOutcome::Limit { .. } => (Tone::Bad, "limit reached"),
@@ -427,7 +442,7 @@ impl EventFormatter {
     }
 }
 
-/// Returns why a Verify failed, without saying again that it did.
+/// Returns why a Verify failed, without repeating that it did.
 fn verify_cause(error: &str) -> String {
     let cause = headline_of(error);
     cause
@@ -435,12 +450,12 @@ fn verify_cause(error: &str) -> String {
         .map_or(cause.clone(), str::to_owned)
 }
 
-/// Returns a line about a task that needs no title: `1.2 the repair failed`.
+/// Returns a line about a task without its title: `1.2 the repair failed`.
 fn about(status: Status, task: &TaskKey, text: &str) -> StatusLine {
     StatusLine::new(status, format!("{} {text}", task.id))
 }
 
-/// A service that is ready, is not, has ended, or was ended.
+/// Reports a service that is ready, is not ready, has died, or was ended.
 fn service(report: &ServiceReport) -> StatusLine {
     let command = one_line(&report.command, NAME_CHARS);
     let of = format!("of {}", report.task.id);
@@ -471,12 +486,12 @@ pub(crate) fn warning(message: &str) -> StatusLine {
     StatusLine::new(Status::Warn, reason(message)).wrapped()
 }
 
-/// An attempt says something only if it differs from the one before it.
+/// Reports an attempt only if it differs from the one before.
 fn attempt_start(task: &TaskKey, prompt: PromptKind) -> Option<StatusLine> {
     let why = match prompt {
         PromptKind::First
         | PromptKind::Retry
-        // Told when the last attempt ended.
+        // Reported when the last attempt ended.
         | PromptKind::Interrupted
         | PromptKind::NewSession => return None,
         PromptKind::Reminder => "no completion signal; reminding the agent",
@@ -487,13 +502,13 @@ fn attempt_start(task: &TaskKey, prompt: PromptKind) -> Option<StatusLine> {
     Some(about(Status::Retry, task, why))
 }
 
-/// Reports how an attempt ended where no later event does, and its changes to the plan.
+/// Reports how an attempt ended, if no later event does, and its changes to the plan.
 fn attempt_end(task: &TaskKey, report: &AttemptReport) -> Vec<StatusLine> {
     let ended = match &report.class {
         AttemptClass::Session { why } => {
             Some(about(Status::Retry, task, "in a new session").detail(reason(why)))
         }
-        // Without an error, it was interrupted by the stop that was told already.
+        // Without an error, the attempt was interrupted by a stop that has been reported.
         AttemptClass::Interrupted if !report.failure.error.trim().is_empty() => Some(
             about(Status::Retry, task, "the attempt was interrupted")
                 .detail(reason(&report.failure.error)),
@@ -509,7 +524,7 @@ fn attempt_end(task: &TaskKey, report: &AttemptReport) -> Vec<StatusLine> {
         .collect()
 }
 
-/// Reports the changes to the plan that stay. The others are warned about.
+/// Reports the changes to the plan that stay. The others get a warning.
 fn plan_changes(plan: &PlanChanges) -> Vec<StatusLine> {
     let changes = [("added", &plan.added), ("changed", &plan.edited)];
     let changes = changes.into_iter().flat_map(|(what, rows)| {

@@ -1,11 +1,11 @@
-//! A failure in two lines: what kind it is and where, and the line that a person would quote.
+//! Describes a failure in two lines: its kind and place, and the line that a person would quote.
 
 use regreen_diagnosis::{SourcePlace, evidence_of, rank, scan};
 use regreen_model::{Ending, FailureRecord, PlainLine, Source};
 
 use crate::text::reason;
 
-/// Returns `test failure · tests/test_form.py:18`, as far as that is known.
+/// Returns `test failure · tests/test_form.py:18`, as far as known.
 #[must_use]
 pub fn kind_and_place(failure: &FailureRecord) -> Option<String> {
     let found = failure.confident_diagnosis();
@@ -16,14 +16,14 @@ pub fn kind_and_place(failure: &FailureRecord) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-/// Returns the line that tells a failure.
+/// Returns the line that sums up a failure.
 #[must_use]
 pub fn headline(failure: &FailureRecord) -> String {
     headline_of(failure.cause())
 }
 
-/// Returns the one line of a text that a person would quote: the text itself if it is one
-/// line, else what the diagnosis chooses, else the first line that says anything.
+/// Returns the line of a text that a person would quote: the text itself if it is a single line, or
+/// else the diagnosed line, or else the first non-empty line.
 #[must_use]
 pub fn headline_of(text: &str) -> String {
     let line = regreen_model::headline(text, || quoted_line(text));
@@ -40,8 +40,8 @@ fn quoted_line(text: &str) -> Option<String> {
     rank(&evidence_of(output, Source::Command, None, failed))?.blocked_on
 }
 
-/// Returns the place in a source file, `src/print.rs:7`, that a quoted line of an output is
-/// about: one that the line names, else the nearest one around it.
+/// Returns the place in a source file that a quoted line of output refers to, such as
+/// `src/print.rs:7`: one that the line names, or else the nearest one around it.
 fn place_of(output: &str, quoted: &str) -> Option<String> {
     let named = SourcePlace::in_line(quoted);
     let place = named.or_else(|| {

@@ -1,7 +1,7 @@
 //! Views of a run: events become lines, JSON, a live view, and a summary at the end.
 //!
-//! Text from plans and agents is hostile. People see one line of it without control
-//! characters; programs get it escaped.
+//! Text from plans and agents is hostile. People see one line of it without control characters;
+//! programs get it escaped.
 //!
 //! ```
 //! assert_eq!(regreen_reporters::text_width("日本"), 4);
@@ -30,3 +30,4 @@ pub use summary::{
     Tokens, Waits,
 };
 pub use text::{fit, short_count, text_width};
+pub use totals::VerifiedShare;

@@ -8,8 +8,8 @@ use crate::event_lines::EventFormatter;
 use crate::reporter::Reporter;
 use crate::status_line::{LineStyle, StatusLine};
 
-/// Writes a line or a few for each event that matters to people, without anything that
-/// needs a terminal, except colors if they are asked for.
+/// Writes one or a few lines for each event that matters to people. Needs no terminal, and uses
+/// colors only if asked to.
 #[derive(Debug)]
 pub struct Lines<W> {
     formatter: EventFormatter,
@@ -18,7 +18,7 @@ pub struct Lines<W> {
 }
 
 impl<W: Write> Lines<W> {
-    /// Makes a reporter that writes lines of this style.
+    /// Creates a reporter that writes lines in this style.
     pub fn new(writer: W, style: LineStyle) -> Self {
         Self {
             formatter: EventFormatter::default(),
@@ -33,7 +33,7 @@ impl<W: Write> Lines<W> {
 }
 
 impl<W: Write> Reporter for Lines<W> {
-    /// Lines report what happens, not what there is.
+    /// Does nothing: lines report events, not the state of the plan.
     fn outline(&mut self, _rows: &[OutlineRow]) {}
 
     fn recall(&mut self, _at: Timestamp, event: &Event) {
@@ -54,8 +54,8 @@ impl<W: Write> Reporter for Lines<W> {
     }
 }
 
-/// A writer whose reader may go away. The run does not stop for that: after the first error
-/// nothing more is written.
+/// A writer whose reader may go away. That does not stop the run: after the first error, nothing
+/// more is written.
 #[derive(Debug)]
 pub(crate) struct Output<W> {
     writer: Option<W>,
@@ -68,7 +68,7 @@ impl<W: Write> Output<W> {
         }
     }
 
-    /// Writes whole lines at once, so that those of several writers do not mix.
+    /// Writes whole lines at once, so that the lines of several writers do not mix.
     pub(crate) fn write(&mut self, text: &str) {
         self.attempt(|writer| {
             writer.write_all(text.as_bytes())?;

@@ -1,22 +1,24 @@
 use regreen_model::{Event, OutlineRow, Timestamp};
 
-/// A view of a run. It only observes: nothing that it does, and no trouble that it has,
-/// changes the run.
+/// A view of a run. It only observes: nothing it does, not even an error, affects the run.
 pub trait Reporter {
-    /// Shows the plan as it is now: each time it is read, and when a run is taken over.
+    /// Shows the current plan: each time it is read, and when a run is resumed.
     fn outline(&mut self, rows: &[OutlineRow]);
 
-    /// Takes note of an event from before this process took the run over, without showing it.
+    /// Notes an event from before this process resumed the run, without showing it.
     fn recall(&mut self, at: Timestamp, event: &Event);
 
     /// Shows an event.
     fn event(&mut self, now: Timestamp, event: &Event);
 
-    /// Shows what the agent does right now. Called as often as the agent prints something,
-    /// so it must cost next to nothing.
+    /// Tells a view the time, if the events that it got are older.
+    fn set_clock(&mut self, _now: Timestamp) {}
+
+    /// Shows what the agent is doing right now. Called whenever the agent prints something, so it
+    /// must be very cheap.
     fn activity(&mut self, _line: &str) {}
 
-    /// Ends the view: no more events follow.
+    /// Ends the view; no more events follow.
     fn finish(&mut self, now: Timestamp);
 }
 
@@ -37,6 +39,11 @@ impl<A: Reporter, B: Reporter> Reporter for (A, B) {
         self.1.event(now, event);
     }
 
+    fn set_clock(&mut self, now: Timestamp) {
+        self.0.set_clock(now);
+        self.1.set_clock(now);
+    }
+
     fn activity(&mut self, line: &str) {
         self.0.activity(line);
         self.1.activity(line);
@@ -48,7 +55,7 @@ impl<A: Reporter, B: Reporter> Reporter for (A, B) {
     }
 }
 
-/// Implements [`Reporter`] for pointers to one.
+/// Implements [`Reporter`] for pointers to a reporter.
 macro_rules! report_through {
     ($($pointer:ty),*) => {$(
         impl<R: Reporter + ?Sized> Reporter for $pointer {
@@ -62,6 +69,10 @@ macro_rules! report_through {
 
             fn event(&mut self, now: Timestamp, event: &Event) {
                 (**self).event(now, event);
+            }
+
+            fn set_clock(&mut self, now: Timestamp) {
+                (**self).set_clock(now);
             }
 
             fn activity(&mut self, line: &str) {

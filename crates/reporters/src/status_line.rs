@@ -1,5 +1,5 @@
-//! One line per thing that happened: a status word, a time, an id and a title in columns,
-//! and details indented below.
+//! One line per event: a status word, a time, an id and a title in columns, with details indented
+//! below.
 
 use anstyle::{AnsiColor, Effects, Style};
 use regreen_model::Span;
@@ -11,13 +11,13 @@ const STATUS_WIDTH: usize = 8;
 /// Text begins in this column.
 const INDENT: usize = STATUS_WIDTH + 2;
 const TIME_WIDTH: usize = 6;
-/// What stands at the end of short lines (a commit, the number of an attempt) begins here.
+/// Trailing text on short lines (a commit, the number of an attempt) begins here.
 const TRAILING_COLUMN: usize = 66;
-/// The widest of it is the name of a run.
+/// The widest trailing text is the name of a run.
 const TRAILING_WIDTH: usize = 15;
-/// With less room than this for the text, the time and what stands at the end go.
+/// With less room than this for the text, the time and the trailing text are dropped.
 const MIN_TEXT: usize = 12;
-/// Narrower than this there are no columns.
+/// Anything narrower has no columns.
 const MIN_COLUMNS: usize = 24;
 
 /// Whether text is colored.
@@ -30,10 +30,10 @@ pub enum Palette {
     Coloured,
 }
 
-/// The meaning of a piece of text, as its color shows it.
+/// The meaning of a piece of text, shown by its color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Bold, without a color.
+    /// Bold, in the default color.
     Strong,
     /// Something passed.
     Good,
@@ -41,7 +41,7 @@ pub enum Tone {
     Bad,
     /// Something needs attention.
     Warning,
-    /// Something is being done about a failure.
+    /// regreen is responding to a failure.
     Action,
     /// A person is asked.
     Question,
@@ -54,7 +54,7 @@ pub enum Tone {
 }
 
 impl Palette {
-    /// Returns the text in the color of this tone, if there are colors.
+    /// Returns the text in the color of this tone, if colors are on.
     #[must_use]
     pub fn paint(self, tone: Tone, text: &str) -> String {
         match self {
@@ -84,21 +84,21 @@ impl Tone {
     }
 }
 
-/// How lines look: with which colors, and how wide they may be.
+/// How lines look: their colors and maximum width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineStyle {
-    /// Whether there are colors.
+    /// Whether to use colors.
     pub palette: Palette,
-    /// How many columns there are; `None` where nothing is cut, as in a pipe or a file.
+    /// The number of columns; `None` if nothing is cut, as in a pipe or a file.
     pub columns: Option<usize>,
 }
 
-/// The word that a line begins with.
+/// The word at the beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// A run begins.
+    /// A run starts.
     Start,
-    /// A run continues.
+    /// A run resumes.
     Resume,
     /// A task passed.
     Pass,
@@ -106,11 +106,11 @@ pub enum Status {
     Fail,
     /// A fix task, or a repair.
     Fix,
-    /// A task is attempted again.
+    /// A task is retried.
     Retry,
-    /// The run waits.
+    /// The run is waiting.
     Wait,
-    /// A task is left out.
+    /// A task is skipped.
     Skip,
     /// A task waits for a person while the run continues.
     Park,
@@ -126,9 +126,9 @@ pub enum Status {
     Stop,
     /// The run ended.
     End,
-    /// A task that is open.
+    /// An open task.
     Todo,
-    /// A task that is being worked on.
+    /// The current task.
     Run,
     /// A service that tasks need.
     Service,
@@ -191,19 +191,19 @@ struct Detail {
     overflow: Overflow,
 }
 
-/// What becomes of text that is too long for a row.
+/// How to fit text that is too long for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Overflow {
-    /// It is cut in the middle.
+    /// Cut it in the middle.
     Cut,
-    /// It is broken into several rows.
+    /// Break it into several rows.
     Wrap,
-    /// It stays as it is: a command has to be pasted.
+    /// Leave it as it is, because a command must stay pasteable.
     Keep,
 }
 
 impl StatusLine {
-    /// Makes a line whose text is cut if it is too long.
+    /// Creates a line whose text is cut if it is too long.
     pub fn new(status: Status, text: impl Into<String>) -> Self {
         Self {
             tone: status.tone(),
@@ -211,7 +211,7 @@ impl StatusLine {
         }
     }
 
-    /// Makes a line that begins with another word, which is bold.
+    /// Creates a line that begins with another word, in bold.
     pub fn labelled(label: &'static str, text: impl Into<String>) -> Self {
         Self {
             label,
@@ -224,13 +224,13 @@ impl StatusLine {
         }
     }
 
-    /// Shows the status word in another color.
+    /// Changes the color of the status word.
     #[must_use]
     pub fn toned(self, tone: Tone) -> Self {
         Self { tone, ..self }
     }
 
-    /// Breaks long text into lines instead of cutting it.
+    /// Wraps long text instead of cutting it.
     #[must_use]
     pub fn wrapped(self) -> Self {
         Self {
@@ -248,27 +248,27 @@ impl StatusLine {
         }
     }
 
-    /// Adds how long it took, if that is known.
+    /// Adds the duration, if known.
     #[must_use]
     pub fn timed(self, millis: Option<u64>) -> Self {
         let time = millis.map(|millis| Span::from_millis(millis).to_string().replace(' ', ""));
         Self { time, ..self }
     }
 
-    /// Adds something at the end of the line: a commit, the number of an attempt.
+    /// Adds trailing text: a commit, the number of an attempt.
     #[must_use]
     pub fn trailing(self, trailing: impl Into<String>) -> Self {
         let trailing = Some(trailing.into()).filter(|text| !text.is_empty());
         Self { trailing, ..self }
     }
 
-    /// Adds a line below, cut if it is too long; nothing for an empty text.
+    /// Adds a line below, cut if it is too long; nothing if the text is empty.
     #[must_use]
     pub fn detail(self, text: impl Into<String>) -> Self {
         self.with_detail(text.into(), Overflow::Cut)
     }
 
-    /// Adds a line below, broken into several if it is too long.
+    /// Adds a line below, wrapped if it is too long.
     #[must_use]
     pub fn wrapped_detail(self, text: impl Into<String>) -> Self {
         self.with_detail(text.into(), Overflow::Wrap)
@@ -281,7 +281,7 @@ impl StatusLine {
         self
     }
 
-    /// Returns the rows that it takes on the screen.
+    /// Returns the rows of the line on the screen.
     #[must_use]
     pub fn rows(&self, style: LineStyle) -> Vec<String> {
         let room = style.columns.map(|columns| columns.saturating_sub(INDENT));
@@ -299,7 +299,7 @@ impl StatusLine {
         rows
     }
 
-    /// Returns the line as text, with a line break at its end.
+    /// Returns the line as text, ending in a line break.
     #[must_use]
     pub fn render(&self, style: LineStyle) -> String {
         let rows = self.rows(style).into_iter();
@@ -328,8 +328,8 @@ impl StatusLine {
         std::iter::once(first).chain(rest).collect()
     }
 
-    /// Returns the time and what stands at the end, where there is room for them, and the
-    /// room that they leave for the text.
+    /// Returns the time and the trailing text, if there is room for them, and the room left for the
+    /// text.
     fn ends(&self, room: Option<usize>) -> (String, &str, Option<usize>) {
         let time = self.time.as_ref();
         let mut time = time.map_or(String::new(), |time| format!("[{time:>TIME_WIDTH$}] "));

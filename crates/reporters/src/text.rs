@@ -1,9 +1,9 @@
-//! Text from outside, made harmless and fitted to a width.
+//! Sanitizes text from outside, and fits it to a width.
 
 use regreen_model::{TaskKey, is_format_control, visible_line};
 use unicode_width::UnicodeWidthChar as _;
 
-/// Names an attempt as its log does, and says how many of those that count are used.
+/// Names an attempt by the number of its log, with how many of the attempts that count are used.
 pub(crate) fn attempt_words(attempt: u32, used: u32, limit: u32) -> String {
     if attempt == used {
         format!("attempt {used}/{limit}")
@@ -36,7 +36,7 @@ pub(crate) fn task_name(task: &TaskKey) -> String {
     format!("{} {title}", task.id).trim_end().to_owned()
 }
 
-/// Returns the text line by line, without anything that could command a terminal.
+/// Returns the text line by line, without anything that could control a terminal.
 pub(crate) fn printable(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(printable_line).collect();
     lines.join("\n")
@@ -45,13 +45,13 @@ pub(crate) fn printable(text: &str) -> String {
 fn printable_line(line: &str) -> String {
     let is_harmless = |c: &char| !c.is_control() && !is_format_control(*c);
     let visible = line.chars().filter(is_harmless);
-    // Some spaces are separators of lines.
+    // Some Unicode spaces are line separators.
     visible
         .map(|c| if c.is_whitespace() { ' ' } else { c })
         .collect()
 }
 
-/// Returns how many columns the text takes on a terminal.
+/// Returns the width of the text on a terminal, in columns.
 #[must_use]
 pub fn text_width(text: &str) -> usize {
     text.chars().map(char_width).sum()
@@ -61,8 +61,8 @@ fn char_width(c: char) -> usize {
     c.width().unwrap_or(0)
 }
 
-/// Cuts the text in the middle if it is wider than this: both ends of a command, a path or
-/// a message matter more than what is between them.
+/// Cuts the text in the middle if it is wider than this: both ends of a command, a path or a
+/// message matter more than what is between them.
 #[must_use]
 pub fn fit(text: &str, columns: usize) -> String {
     if text_width(text) <= columns {
@@ -102,7 +102,7 @@ pub fn short_count(count: u64) -> String {
     .replace(".0", "")
 }
 
-/// Breaks the text between words into lines of at most this many columns.
+/// Wraps the text between words into lines of at most this many columns.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();

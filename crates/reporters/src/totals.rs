@@ -1,4 +1,4 @@
-//! What a run has used and done so far: folds of its events.
+//! Running totals of what a run has used and done: folds of its events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,65 +9,65 @@ use regreen_model::{
 
 use crate::status_line::Tone;
 
-/// What a run has used of its limits, counted by the rules that the engine charges by.
+/// What a run has used of its limits, counted by the same rules by which the engine charges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunTotals {
     pub(crate) run: String,
     pub(crate) config: RunConfig,
-    /// Attempts that are charged to the run.
+    /// Attempts charged to the run.
     pub(crate) used: u32,
     pub(crate) waited_ms: u64,
-    /// Tokens, and what they cost.
+    /// Tokens and their cost.
     pub(crate) spent: Spending,
     sessions: UsageLedger,
-    /// The task that was picked last.
+    /// The last task that was picked.
     pub(crate) picked: Option<PickedTask>,
     limit: Option<u32>,
-    /// The task that failed last failed only because of its Verify.
+    /// The last failed task failed only because of its Verify.
     only_red: bool,
     charged: BTreeMap<TaskKey, u32>,
     closed: BTreeSet<TaskKey>,
-    pub(crate) verified: VerifiedShare,
+    /// The finished originals, and whether something verified them.
+    verified: BTreeMap<TaskKey, bool>,
 }
 
-/// The originals that a run has finished, and which of them nothing verified.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct VerifiedShare {
-    done: BTreeMap<TaskKey, bool>,
+/// How many of the originals that regreen finished were not verified.
+#[derive(Clone, Copy, Debug)]
+pub struct VerifiedShare {
+    /// The finished originals.
+    pub done: usize,
+    /// Those that nothing verified.
+    pub unverified: usize,
 }
 
 impl VerifiedShare {
-    fn unverified(&self) -> usize {
-        self.done
-            .values()
-            .filter(|is_verified| !**is_verified)
-            .count()
-    }
-
-    fn is_none_verified(&self) -> bool {
-        !self.done.is_empty() && self.unverified() == self.done.len()
-    }
-
-    /// Returns what a run says that has done everything.
-    pub(crate) fn words(&self) -> String {
-        let (unverified, done) = (self.unverified(), self.done.len());
+    /// Returns how to show a run that is done: never as simply done if something was not verified.
+    #[must_use]
+    pub fn outcome(self) -> (Tone, String) {
+        let Self { done, unverified } = self;
         match unverified {
-            0 => "all tasks done".to_owned(),
-            _ if self.is_none_verified() => format!("done, {unverified} of {done} unverified"),
-            _ => format!("all tasks done, {unverified} of {done} unverified"),
-        }
-    }
-
-    pub(crate) fn tone(&self) -> Tone {
-        if self.is_none_verified() {
-            Tone::Warning
-        } else {
-            Tone::Good
+            0 => (Tone::Good, "all tasks done".to_owned()),
+            _ if unverified == done => (
+                Tone::Warning,
+                format!("done, {unverified} of {done} unverified"),
+            ),
+            _ => (
+                Tone::Good,
+                format!("all tasks done, {unverified} of {done} unverified"),
+            ),
         }
     }
 }
 
 impl RunTotals {
+    pub(crate) fn verified_share(&self) -> VerifiedShare {
+        let unverified = self.verified.values().filter(|is_verified| !**is_verified);
+        VerifiedShare {
+            done: self.verified.len(),
+            unverified: unverified.count(),
+        }
+    }
+
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
             Event::RunStarted { run, config, .. } => {
@@ -106,16 +106,16 @@ impl RunTotals {
                 self.closed.insert(task.clone());
                 if self.is_own_work(task) {
                     let is_verified = !marks.contains(&Mark::Unverified);
-                    self.verified.done.insert(task.clone(), is_verified);
+                    self.verified.insert(task.clone(), is_verified);
                 }
             }
             Event::TaskSkipped { task } => {
                 self.closed.insert(task.clone());
             }
-            // It keeps its attempts.
+            // The task keeps its attempts.
             Event::TaskReopened { task } => {
                 self.closed.remove(task);
-                self.verified.done.remove(task);
+                self.verified.remove(task);
             }
             Event::WaitEnded { waited_ms, .. } => {
                 self.waited_ms = self.waited_ms.saturating_add(*waited_ms);
@@ -131,7 +131,7 @@ impl RunTotals {
         }
     }
 
-    /// A limit that was changed is settled again; any other stays as it was.
+    /// Applies a changed limit; all others stay as they were.
     fn adopt(&mut self, config: &RunConfig) {
         if config.limits.global_iterations != self.config.limits.global_iterations {
             self.limit = None;
@@ -147,13 +147,13 @@ impl RunTotals {
         self.picked = Some(task.clone());
     }
 
-    /// Whether a task that is done is neither a fix nor a group.
+    /// Whether a finished task is neither a fix nor a group.
     fn is_own_work(&self, task: &TaskKey) -> bool {
         let picked = self.picked.as_ref().filter(|picked| picked.task == *task);
         picked.is_none_or(|picked| !picked.is_fix() && !picked.is_group)
     }
 
-    /// Returns the original that a task repairs; `None` if it is an original itself.
+    /// Returns the original that a task fixes; `None` if it is an original itself.
     pub(crate) fn original_of(&self, task: &TaskKey) -> Option<&TaskKey> {
         let picked = self.picked.as_ref()?;
         (picked.task == *task && picked.is_fix()).then_some(&picked.root)
@@ -164,8 +164,8 @@ impl RunTotals {
         self.charged.get(task).copied().unwrap_or(0)
     }
 
-    /// Returns the number of the attempt that has just started, among those that count. A
-    /// reminder is part of the attempt before it.
+    /// Returns the number of the attempt that has just started, among those that count. A reminder
+    /// is part of the attempt before it.
     pub(crate) fn number_of(&self, task: &TaskKey, prompt: PromptKind) -> u32 {
         let used = self.used_by(task);
         match prompt {
@@ -188,13 +188,13 @@ impl RunTotals {
     }
 }
 
-/// The plan as it was last read, with the tasks that were done since.
+/// The plan as last read, with the tasks that were done since.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outline {
     rows: Vec<OutlineRow>,
 }
 
-/// How many of how many rows are done.
+/// The number of rows, and how many of them are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) done: usize,
@@ -219,7 +219,7 @@ impl Outline {
         &self.rows
     }
 
-    /// Replaces the rows, and returns whether they differ from what was known.
+    /// Replaces the rows, and returns whether they have changed.
     pub(crate) fn replace(&mut self, rows: &[OutlineRow]) -> bool {
         let differs = self.rows != rows;
         if differs {
@@ -244,14 +244,14 @@ impl Outline {
         self.rows.iter().position(|row| row.key == *task)
     }
 
-    /// Counts the originals that have to be done.
+    /// Counts the required originals.
     pub(crate) fn originals(&self, include_optional: bool) -> Share {
         let is_required = |row: &&OutlineRow| include_optional || !row.optional;
         let originals = self.rows.iter().filter(|row| row.is_original());
         Share::of(originals.filter(is_required))
     }
 
-    /// Counts the fixes; those that were ticked without being run are not done.
+    /// Counts the fixes; those that were ticked without being run do not count as done.
     pub(crate) fn fixes(&self, superseded: &[TaskKey]) -> Share {
         let fixes = self.rows.iter().filter(|row| !row.is_original());
         let fixes = fixes.map(|row| OutlineRow {

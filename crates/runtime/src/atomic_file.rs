@@ -3,7 +3,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A file that is needed after a crash could not be written.
+/// A file that must survive a crash could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}", path.display())]
 pub(crate) struct AtomicWriteError {
@@ -11,17 +11,23 @@ pub(crate) struct AtomicWriteError {
     source: io::Error,
 }
 
-/// Writes a file so that readers find all of it or nothing, even if the machine goes down
-/// meanwhile. Creates its folder.
-pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), AtomicWriteError> {
-    try_write(path, bytes).map_err(|source| AtomicWriteError {
-        path: path.to_owned(),
-        source,
-    })
+impl AtomicWriteError {
+    pub(crate) fn new(path: &Path, source: io::Error) -> Self {
+        Self {
+            path: path.to_owned(),
+            source,
+        }
+    }
 }
 
-/// Writes a small file that changes often. A process that is killed meanwhile leaves the old
-/// content or the new; only if the machine goes down may the last write be lost.
+/// Writes a file durably: readers see all of it or nothing, even after a power cut. Creates the
+/// parent folder if needed.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), AtomicWriteError> {
+    try_write(path, bytes).map_err(|source| AtomicWriteError::new(path, source))
+}
+
+/// Replaces a small file that changes often. If the process is killed, readers see the old or the
+/// new content; only a power cut can lose the last write.
 pub(crate) fn replace_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = draft_of(path);
     fs::write(&draft, bytes)?;
@@ -36,6 +42,11 @@ fn try_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&draft, path)?;
+    sync_folder(folder)
+}
+
+/// Makes new names in a folder durable.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use regreen_model::Timestamp;
 
-/// The time now.
+/// Returns the current time.
 #[must_use]
 pub fn now() -> Timestamp {
     let since = SystemTime::now()
@@ -13,13 +13,13 @@ pub fn now() -> Timestamp {
     Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// A time as the store counts it.
+/// Converts a time to the milliseconds that the store counts in.
 #[must_use]
 pub fn stored_ms(at: Timestamp) -> i64 {
     i64::try_from(at.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A duration in whole milliseconds.
+/// Returns a duration in whole milliseconds.
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Delegation: one child agent on one prompt, by the steps that the engine decides.
+//! Delegation: one child agent works on one prompt, in the steps that the engine decides.
 
 mod active;
 mod attempt;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use regreen_agents::{Agent, LocalZone, Prompts};
 use regreen_diagnosis::{ChildFailure, Completion, OwnRules};
 use regreen_engine::delegation::{Conclusion, Terms};
-use regreen_model::StopSignal;
+use regreen_model::{DiagnosisAsk, StopSignal};
 use regreen_store::Delegation;
 
 use self::active::ActiveDelegation;
@@ -26,77 +26,81 @@ use crate::performer::PerformError;
 use crate::run::RunError;
 use crate::stop::Stop;
 
-/// Everything that a delegation needs to begin.
+/// Everything a delegation needs to start.
 #[derive(Debug)]
 pub struct DelegationSetup {
     /// The workspace.
     pub root: PathBuf,
-    /// What the agent is asked to do.
+    /// The prompt for the agent.
     pub prompt: String,
     /// The command that must exit with 0 when the agent is done.
     pub verify: Option<String>,
-    /// What it may use.
+    /// The limits of the delegation.
     pub terms: Terms,
-    /// How long the check may take.
+    /// How long the check may run.
     pub verify_timeout_ms: u64,
-    /// How long the agent may show no sign of life.
+    /// How long the agent may go without a sign of life.
     pub idle_timeout_ms: Option<u64>,
+    /// Who is asked for the cause of a failure that the rules are not sure of.
+    pub diagnosis_ask: DiagnosisAsk,
     /// The agent.
     pub agent: Agent,
-    /// The agent's name for people.
+    /// The agent's display name.
     pub agent_name: String,
-    /// The templates of prompts.
+    /// How many tokens the first prompt may spend on what is known about the project.
+    pub context_tokens: Option<usize>,
+    /// The prompt templates.
     pub prompts: Prompts,
-    /// Rules of the user's own, which name causes.
+    /// The user's own diagnosis rules.
     pub own_rules: Arc<OwnRules>,
-    /// Where programs are looked for: the value of PATH.
+    /// The value of PATH, where programs are looked up.
     pub path: OsString,
-    /// The time zone of this machine, for times that services name without a place.
+    /// The machine's time zone, for times that services give without a zone.
     pub local_zone: LocalZone,
-    /// Values of the environment that must be neither stored nor shown.
+    /// Values from the environment that must never be stored or shown.
     pub secrets: BTreeSet<String>,
     /// regreen's own binary.
     pub keeper: PathBuf,
-    /// Ends it early.
+    /// A request to stop early.
     pub stop: Stop,
 }
 
-/// Shows a delegation while it runs.
+/// Shows a delegation while it is running.
 pub trait DelegationObserver: RunObserver {
-    /// Shows a milestone, which is worth a line.
+    /// Shows a milestone, on a line of its own.
     fn milestone(&mut self, line: &str);
 }
 
-/// How a delegation ended, and what is known of its attempts.
+/// How a delegation ended, with a record of its attempts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DelegationResult {
     /// The id of the delegation.
     pub session_id: String,
     /// How it ended.
     pub end: DelegationEnd,
-    /// If it succeeded.
+    /// Present if it succeeded.
     pub completion: Option<Completion>,
-    /// If it failed.
+    /// Present if it failed.
     pub failure: Option<ChildFailure>,
-    /// If it failed, the answers of the parts that were finished.
+    /// If it failed, the answers of the parts that finished.
     pub finished_parts: String,
     /// Every attempt, including those of its parts.
     pub attempts: Vec<Delegation>,
 }
 
-/// Whether a delegation came to its end.
+/// Whether a delegation ran to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DelegationEnd {
-    /// It came to a conclusion.
+    /// It ran to a conclusion.
     Ended(Conclusion),
     /// Someone asked to stop.
     Stopped(StopSignal),
 }
 
-/// Delegates a prompt.
+/// Delegates a prompt to an agent.
 ///
 /// # Errors
-/// If regreen cannot store what happens, or cannot run anything.
+/// Returns an error if regreen cannot store the steps, or cannot start programs.
 pub fn delegate(
     setup: DelegationSetup,
     observer: &mut dyn DelegationObserver,

@@ -1,4 +1,4 @@
-//! The loop of a run: decide, store, show, perform.
+//! The main loop of a run: decide, store, show, perform.
 
 use regreen_documents::TaskFile;
 use regreen_engine::{Command, CommandQueue, Input, Issued, State, decide};
@@ -15,7 +15,7 @@ use crate::plan_file::outline;
 use crate::spec_paths::SpecPaths;
 use crate::stop_request::is_asked_to_stop_after_task;
 
-/// Drives a run: each input is decided upon, stored and shown before anything is done about it.
+/// Drives a run. Each input is decided on, stored and shown before anything acts on it.
 pub(crate) struct Driver<'a> {
     pub(crate) recorder: StepRecorder<'a>,
     pub(crate) performer: Performer,
@@ -23,12 +23,12 @@ pub(crate) struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    /// Drives until the engine asks for nothing more.
+    /// Runs until the engine has no more commands.
     pub(crate) fn drive(&mut self, first: &Input) -> Result<Option<RunOutcome>, JournalError> {
         let mut queue = CommandQueue::default();
         let commands = self.recorder.step(first)?;
         queue.add(&self.recorder.state, commands);
-        perform::forget_saved(&self.performer);
+        self.performer.saved_plan.forget();
         while let Some(issued) = queue.take_next() {
             if issued.command == Command::Finish {
                 break;
@@ -44,14 +44,14 @@ impl Driver<'_> {
             let answer = self.with_fix_budget(answer);
             let commands = self.recorder.step(&answer)?;
             queue.add(&self.recorder.state, commands);
-            if issued.command.runs_foreign_code() {
-                perform::forget_saved(&self.performer);
+            if self.performer.runs_foreign_code(&issued.command) {
+                self.performer.saved_plan.forget();
             }
         }
         Ok(self.recorder.state.outcome.clone())
     }
 
-    /// An answer after which the task may get a fix brings the task's fix budget along.
+    /// Adds the fix budget to an answer after which the task may get a fix.
     fn with_fix_budget(&mut self, answer: Input) -> Input {
         let Some(task) = self.recorder.state.may_get_fix(&answer) else {
             return answer;
@@ -61,7 +61,7 @@ impl Driver<'_> {
                 answer: Box::new(answer),
                 budget: budget.map(Box::new),
             },
-            // The engine asks for it, and is told then why it can't be read.
+            // The engine then asks for the budget itself, and the answer says why it can't be read.
             Err(_) => answer,
         }
     }
@@ -121,7 +121,7 @@ pub(crate) struct StepRecorder<'a> {
 }
 
 impl StepRecorder<'_> {
-    /// Takes one step: decides, stores, and only then applies. Returns the commands that follow.
+    /// Takes one step: decides, stores, and only then applies. Returns the commands to perform.
     pub(crate) fn step(&mut self, input: &Input) -> Result<Vec<Issued>, JournalError> {
         let now = clock::now();
         let decision = decide(&self.state, now, input);
@@ -153,7 +153,7 @@ impl StepRecorder<'_> {
         Ok(decision.commands)
     }
 
-    /// The summary counts the boxes that are ticked in the file, not those that were to be.
+    /// Shows the plan as it is in the file, so that the summary counts real ticks.
     fn show_plan(&mut self) {
         if let Ok(read) = read_text(&RealDisk, &self.paths.spec.tasks) {
             self.observer.outline(&outline(&TaskFile::read(read.text)));

@@ -1,15 +1,19 @@
-//! What it takes to run an agent, a check or a repair in a workspace.
+//! Running an agent, a check or a repair in a workspace.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use regreen_agents::{
     Agent, Assignment, Invocation, LocalZone, Prompts, StdinContent, reset_in, reset_moment,
+    service_trouble,
 };
-use regreen_diagnosis::{AttemptEnd, ObservedAttempt, OwnRules, agent_trouble};
-use regreen_model::{ApiTrouble, Ending, PlainLine, SUMMARY_CHARS, Transcript};
+use regreen_diagnosis::{AttemptEnd, ObservedAttempt, OwnRules, agent_trouble, startup_error};
+use regreen_model::{
+    ApiTrouble, Ending, FailureKind, PlainLine, SUMMARY_CHARS, Transcript, TroubleClass,
+};
 use regreen_redaction::Masks;
 use regreen_repairs::ManifestSnapshot;
 use regreen_supervisor::{EndReason, Exit, ProcessEnd, StartStep, Stdin};
@@ -30,37 +34,41 @@ pub(crate) struct ExecutionContext {
     pub(crate) agent: Agent,
     pub(crate) prompts: Prompts,
     pub(crate) programs: Programs,
-    /// Where programs are looked for: the value of PATH.
+    /// The value of PATH, where programs are looked up.
     pub(crate) path: OsString,
-    /// For times that services name without a place.
+    /// For times that services give without a zone.
     pub(crate) local_zone: LocalZone,
-    /// Rules of the user's own, which name causes.
+    /// The user's own diagnosis rules.
     pub(crate) own_rules: Arc<OwnRules>,
-    /// What the workspace's manifests named when the work began.
+    /// How many tokens a first prompt may spend on what is known about the project.
+    pub(crate) context_tokens: Option<usize>,
+    /// The packages that the workspace's manifests named when the work began.
     pub(crate) manifests: ManifestSnapshot,
-    /// The workspace's own programs that PATH may get.
+    /// The workspace's own programs that may be added to PATH.
     pub(crate) project_programs: ProjectPrograms,
     pub(crate) verify_timeout_ms: u64,
-    /// Runs Verify commands.
+    /// The shell that runs Verify commands.
     pub(crate) shell: PathBuf,
     pub(crate) processes: Processes,
+    /// Whether the agent began to work when it was last started.
+    has_begun: AtomicBool,
 }
 
-/// One run of the agent, whatever it is for.
+/// One run of the agent, for any purpose.
 #[derive(Debug)]
 pub(crate) struct AgentRun<'a> {
     pub(crate) assignment: Assignment<'a>,
-    /// The folder of its log.
+    /// The folder for the log.
     pub(crate) folder: &'a Path,
-    /// The name of its log, without the ending.
+    /// The file name of the log, without the extension.
     pub(crate) stem: String,
     pub(crate) timeout_ms: u64,
     pub(crate) idle_timeout_ms: Option<u64>,
-    /// Variables that repairs have set.
+    /// Variables set by repairs.
     pub(crate) environment: &'a [(String, String)],
-    /// Where its usage is saved while it works.
+    /// Where usage is saved while the agent works.
     pub(crate) usage_file: PathBuf,
-    /// Names it in its marker.
+    /// Identifies the run in its marker.
     pub(crate) purpose: String,
 }
 
@@ -86,39 +94,61 @@ impl ExecutionContext {
             path,
             local_zone: LocalZone::default(),
             own_rules: Arc::default(),
+            context_tokens: None,
             manifests,
             project_programs,
             verify_timeout_ms,
             processes,
+            has_begun: AtomicBool::default(),
         }
     }
 
-    /// Takes times without a place as times of this zone.
+    /// Reads times without a zone as times in this one.
     pub(crate) fn in_zone(self, local_zone: LocalZone) -> Self {
         Self { local_zone, ..self }
     }
 
-    /// Names causes as these rules do.
+    /// Uses the user's own diagnosis rules.
     pub(crate) fn with_own_rules(self, own_rules: Arc<OwnRules>) -> Self {
         Self { own_rules, ..self }
     }
 
-    /// Runs the agent to its end under the supervisor, and returns what was seen of it.
+    /// Tells agents what is known about the project, in at most this many tokens.
+    pub(crate) fn with_context_tokens(self, context_tokens: Option<usize>) -> Self {
+        Self {
+            context_tokens,
+            ..self
+        }
+    }
+
+    /// Runs the agent to its end under the supervisor, and returns what was observed.
     pub(crate) fn attempt_once(
         &self,
+        run: AgentRun<'_>,
+        observer: &mut dyn TranscriptObserver,
+    ) -> Result<ObservedAttempt, PerformError> {
+        self.attempt_in(&self.processes, run, observer)
+    }
+
+    /// The same, with processes that may start in another folder.
+    pub(crate) fn attempt_in(
+        &self,
+        processes: &Processes,
         run: AgentRun<'_>,
         observer: &mut dyn TranscriptObserver,
     ) -> Result<ObservedAttempt, PerformError> {
         let log = LogFile::create(run.folder, &run.stem)?;
         let decoder = self.agent.decoder(&run.assignment);
         let usage_file = run.usage_file.clone();
-        let listener = Listener::new(log, decoder, observer, &self.processes, usage_file);
+        let listener = Listener::new(log, decoder, observer, processes, usage_file);
         let mut listener = listener.reading(self.agent.output_kind(), run.assignment.prompt);
         let timeout = Duration::from_millis(run.timeout_ms);
+        let idle_timeout_ms = run.idle_timeout_ms;
+        let resumes = run.assignment.session.is_some();
         let invocation = self.agent.invocation(&run.assignment);
         let repaired = self.project_programs.environment(run.environment)?;
         let job = run.job(invocation, repaired);
-        let mut ended = self.processes.run(job, &mut listener)?;
+        let mut ended = processes.run(job, &mut listener)?;
         ended.reason = listener.end_reason(ended.reason);
         let ending = ending_of(&ended, timeout);
         let (mut transcript, log) = listener.finish(&ending, ended.reason);
@@ -130,7 +160,40 @@ impl ExecutionContext {
                 ..trouble
             });
         }
-        Ok(self.observed(transcript, &ended, ending))
+        if transcript.trouble.is_none() {
+            transcript.trouble = self.startup_trouble(&transcript, ending, resumes);
+        }
+        Ok(self.observed(transcript, &ended, ending, idle_timeout_ms))
+    }
+
+    /// Returns the trouble of an agent that ended with an error before it began. One that began the
+    /// last time may have met something that passes, so that only a second time counts.
+    fn startup_trouble(
+        &self,
+        transcript: &Transcript,
+        ending: Ending,
+        resumes: bool,
+    ) -> Option<ApiTrouble> {
+        let error = startup_error(transcript, ending);
+        let had_begun = self.has_begun.swap(error.is_none(), Ordering::Relaxed);
+        let error = error?;
+        if let Some(trouble) = service_trouble(&error) {
+            return Some(trouble);
+        }
+        let (class, kind) = if resumes {
+            (TroubleClass::Session, FailureKind::SessionLost)
+        } else if had_begun {
+            return None;
+        } else {
+            (TroubleClass::Fatal, FailureKind::BadUsage)
+        };
+        Some(ApiTrouble {
+            class,
+            kind,
+            message: format!("{} ended before it started: {error}", self.agent.name()),
+            status: None,
+            resets: None,
+        })
     }
 
     fn observed(
@@ -138,6 +201,7 @@ impl ExecutionContext {
         transcript: Transcript,
         ended: &ProcessEnd,
         ending: Ending,
+        idle_timeout_ms: Option<u64>,
     ) -> ObservedAttempt {
         let agent = &self.agent;
         let resets = transcript
@@ -145,11 +209,11 @@ impl ExecutionContext {
             .as_ref()
             .and_then(|trouble| trouble.resets.as_ref());
         let resets = resets.and_then(|resets| reset_moment(resets, clock::now(), &self.local_zone));
-        // An agent that speaks a protocol greets before it does anything.
+        // An agent that speaks a protocol prints a greeting before it does anything.
         let has_printed = ended.stdout_bytes + ended.stderr_bytes > 0 && !agent.has_sessions();
         ObservedAttempt {
             end: attempt_end(agent.program(), ended),
-            was_idle: ended.reason == EndReason::IdleLimit,
+            idle_limit_ms: idle_timeout_ms.filter(|_| ended.reason == EndReason::IdleLimit),
             reports_end: agent.reports_end(),
             used_tools: agent
                 .reports_tools()
@@ -164,7 +228,7 @@ impl ExecutionContext {
     }
 }
 
-/// What an agent that ended by itself has left running, for people and prompts.
+/// Describes the processes that an agent left running when it exited, for people and prompts.
 fn left_running(masks: &Masks, ended: &ProcessEnd) -> Vec<String> {
     let lines = ended.left_running.iter();
     let lines = lines.filter(|_| ended.reason == EndReason::Normal);

@@ -1,4 +1,4 @@
-//! Rows about attempts and failures: written from events, read for later runs.
+//! The history of attempts and failures: written from events, read by later runs.
 
 use regreen_diagnosis::reported_blocker;
 use regreen_model::{Event, Failure, FailureRecord, TaskId, TaskKey, Timestamp, Verdict};
@@ -7,13 +7,13 @@ use regreen_store::{Attempt, AttemptKey, FailureRow, HistoryRow, RunId, Store, S
 use crate::clock;
 use crate::spec_paths::SpecPaths;
 
-/// The kind of a failure without a diagnosis.
+/// The kind of an undiagnosed failure.
 const UNDIAGNOSED: &str = "error";
 
-/// The agent of attempts that are repairs.
+/// The agent name of attempts that regreen makes itself, as repairs.
 const REPAIRER: &str = "regreen";
 
-/// Turns events into rows.
+/// Turns events into rows of the history.
 #[derive(Debug)]
 pub(crate) struct HistoryWriter<'a> {
     pub(crate) paths: &'a SpecPaths,
@@ -131,7 +131,7 @@ fn word(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// What earlier runs know of tasks that they did not finish.
+/// What earlier runs recorded about the tasks that they did not finish.
 #[derive(Debug)]
 pub(crate) struct EarlierRuns<'s> {
     pub(crate) store: &'s Store,
@@ -142,11 +142,11 @@ pub(crate) struct EarlierRuns<'s> {
 }
 
 impl EarlierRuns<'_> {
-    /// The runs that gave up the task since it was last finished.
+    /// Returns the runs that gave up on the task since it was last finished.
     pub(crate) fn unfinished(&self, task: &TaskKey) -> Result<Vec<RunId>, StoreError> {
         let attempts = self.store.attempts_of_task(&self.spec, &task.id)?;
         let mut runs: Vec<RunId> = Vec::new();
-        // The last attempt of a run decides.
+        // The last attempt of each run decides.
         for attempt in attempts.into_iter().rev() {
             let run = attempt.key.run;
             let is_news = run.as_str() != self.run && !runs.contains(&run);
@@ -161,12 +161,12 @@ impl EarlierRuns<'_> {
         Ok(runs)
     }
 
-    /// Whether a task of this id was attempted or repaired in any run, this one included.
+    /// Whether any run, including this one, attempted or repaired a task with this id.
     pub(crate) fn has_attempt(&self, id: &TaskId) -> Result<bool, StoreError> {
         Ok(!self.store.attempts_of_task(&self.spec, id)?.is_empty())
     }
 
-    /// How the task failed in those runs.
+    /// Returns how the task failed in those runs.
     pub(crate) fn failure(&self, task: &TaskKey) -> Result<Option<FailureRecord>, StoreError> {
         let runs = self.unfinished(task)?;
         if runs.is_empty() {
@@ -175,7 +175,7 @@ impl EarlierRuns<'_> {
         self.last(task, |run| runs.contains(run))
     }
 
-    /// How the task failed last, in this run or an earlier one.
+    /// Returns how the task last failed, in this run or an earlier one.
     pub(crate) fn last_failure(&self, task: &TaskKey) -> Result<Option<FailureRecord>, StoreError> {
         self.last(task, |_| true)
     }
@@ -188,7 +188,7 @@ impl EarlierRuns<'_> {
         let failures = self.store.failures_of_task(&self.spec, &task.id)?;
         let is_it = |attempt: &AttemptKey| attempt.task == *task && counts(&attempt.run);
         let last = failures.into_iter().rev().find(|row| is_it(&row.attempt));
-        // A row that another version wrote in another form is not worth failing for.
+        // A row that another version wrote in another format is no reason to fail.
         Ok(last.and_then(|row| serde_json::from_str(&row.report).ok()))
     }
 }

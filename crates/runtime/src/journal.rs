@@ -9,9 +9,9 @@ use serde::de::DeserializeOwned;
 
 use crate::clock;
 
-/// The format of what this version stores.
+/// The format version of what is stored.
 const VERSION: u32 = 1;
-/// How many steps are folded at most to resume a run.
+/// The most steps that resuming a run has to fold.
 const SNAPSHOT_EVERY: u64 = 200;
 
 /// One run in the store.
@@ -22,7 +22,7 @@ pub(crate) struct Journal {
     last: StepNo,
 }
 
-/// Why a step could not be stored, or a run not be read.
+/// Why a step could not be stored, or a run could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// A step could not be appended.
@@ -37,13 +37,13 @@ pub enum JournalError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A step is not in a form that the engine reads.
+    /// A step is in a format that the engine cannot read.
     #[error("the journal was written by an incompatible version of regreen: {0}")]
     Unreadable(#[from] serde_json::Error),
 }
 
 impl JournalError {
-    /// The fault of the database file, if that is the cause.
+    /// Returns the database error behind this one, if any.
     #[must_use]
     pub fn fault(&self) -> Option<&StoreError> {
         match self {
@@ -59,7 +59,7 @@ impl JournalError {
 }
 
 impl Journal {
-    /// A run that has no steps yet.
+    /// Returns the journal of a run that has no steps yet.
     pub(crate) fn begun(store: Store, run: RunId) -> Self {
         Self {
             store,
@@ -68,13 +68,13 @@ impl Journal {
         }
     }
 
-    /// A run that has steps, with the state that they lead to.
+    /// Returns the journal of a run with steps, and the state that they add up to.
     pub(crate) fn reopened(store: Store, run: RunId) -> Result<(Self, State), JournalError> {
         let (state, last) = load_state(&store, &run)?;
         Ok((Self { store, run, last }, state))
     }
 
-    /// Replays every event of the run so far.
+    /// Replays all events of the run so far.
     pub(crate) fn recall(
         &self,
         mut tell: impl FnMut(Timestamp, &Event),
@@ -87,8 +87,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Stores a step. Then it survives the death of this process, and a power cut as well
-    /// unless the step would come out the same again.
+    /// Stores a step. It then survives the death of this process, and a power cut too, unless the
+    /// step would come out the same if taken again.
     pub(crate) fn append(
         &mut self,
         now: Timestamp,
@@ -123,7 +123,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Marks the run as ended, so that the next one is a new run.
+    /// Marks the run as ended, so that the next `run` starts a new one.
     pub(crate) fn end(&mut self, outcome: &RunOutcome) -> Result<(), JournalError> {
         let end = RunEnd {
             ended_ms: clock::stored_ms(clock::now()),
@@ -133,7 +133,7 @@ impl Journal {
         Ok(self.store.end_run(&self.run, &end)?)
     }
 
-    /// Stores a snapshot of the state now and then, so that resuming need not fold all steps.
+    /// Stores a snapshot of the state every now and then, so that resuming need not fold all steps.
     pub(crate) fn keep(&mut self, state: &State) -> Result<(), JournalError> {
         if !self.last.0.is_multiple_of(SNAPSHOT_EVERY) {
             return Ok(());
@@ -153,12 +153,12 @@ fn payload(kind: &str, body: &impl Serialize) -> Result<VersionedJson, serde_jso
 /// Loads the state of a run by folding its events.
 ///
 /// # Errors
-/// If there is no such run, or it cannot be read.
+/// Returns an error if the run does not exist or cannot be read.
 pub fn load_state(store: &Store, run: &RunId) -> Result<(State, StepNo), JournalError> {
     let kept = store.latest_snapshot(run)?;
     let kept = kept.map(|kept| decode(&kept.state).map(|state: State| (state, kept.step)));
     let (mut state, mut last) = match kept.transpose()? {
-        // An earlier version did not fold all that this one goes by.
+        // An earlier version did not fold everything that this one relies on.
         Some((state, step)) if !state.is_outdated() => (state, step),
         _ => (State::default(), StepNo::NONE),
     };

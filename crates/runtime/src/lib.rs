@@ -1,7 +1,7 @@
-//! Performs the commands of the engine, and feeds the answers back to it.
+//! Performs the engine's commands, and feeds the answers back to it.
 //!
-//! The only crate where the others meet: each command is performed through one of them; the
-//! engine decides upon the answer, which is stored and shown before anything is done about it.
+//! This is the only crate where the others meet: each command is performed through one of them. The
+//! engine's decision on each answer is stored and shown before anything acts on it.
 //!
 //! ```
 //! use regreen_model::StopSignal;
@@ -50,7 +50,10 @@ pub use observer::{Person, PersonQuestion, RunObserver};
 pub use perform::{PlanOffer, is_plan_unreviewed};
 pub use plan_file::outline;
 pub use process::workspace_masks;
-pub use run::{FinishedRun, RunError, RunSetup, lock_tree, open_store, open_store_read_only, run};
+pub use run::{
+    FinishedRun, Preflight, PreflightFinding, RunError, RunSetup, lock_tree, open_store,
+    open_store_read_only, preflight, run,
+};
 pub use spec_paths::{SpecPaths, own_folder};
 pub use stop::Stop;
 pub use stop_request::{ask_to_stop_after_task, is_asked_to_stop_after_task};

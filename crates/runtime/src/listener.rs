@@ -21,22 +21,22 @@ use crate::log_file::LogFile;
 use crate::process::{Processes, Sink};
 
 const SHOWN_BYTES: usize = 400;
-/// How long an agent may take to exit once it is done; some clean up for seconds.
+/// How long an agent may take to exit once it is done; some need seconds to clean up.
 const EXIT_GRACE: Duration = Duration::from_secs(10);
 
-/// Follows the transcript of an attempt while it grows.
+/// Observes the transcript of an attempt as it grows.
 pub(crate) trait TranscriptObserver {
-    /// Shows what the agent does right now, in its own words.
+    /// Shows what the agent is doing right now, in its own words.
     fn activity(&mut self, line: &str);
 
     /// Notes the id of the agent's session.
     fn session(&mut self, id: &str);
 }
 
-/// Follows an attempt of a run.
+/// Observes an attempt of a run.
 pub(crate) struct AttemptObserver<'a, 'c> {
     pub(crate) recorder: &'a mut StepRecorder<'c>,
-    /// The command that the attempt answers.
+    /// The command that asked for the attempt.
     pub(crate) seq: CommandSeq,
 }
 
@@ -45,19 +45,19 @@ impl TranscriptObserver for AttemptObserver<'_, '_> {
         self.recorder.observer.activity(line);
     }
 
-    /// Stores the session at once, so that a crash does not lose it. If that fails, storing the
-    /// end of the attempt fails as well and says so: no reason to end the attempt now.
+    /// Stores the session id at once, so that a crash does not lose it. A failure here doesn't end
+    /// the attempt: storing the attempt's end would fail too, and report it.
     fn session(&mut self, id: &str) {
         let (seq, session) = (self.seq, id.to_owned());
         let _ = self.recorder.step(&Input::SessionSeen { seq, session });
     }
 }
 
-/// Listens to an agent: its masked output goes into the log, its lines go to the decoder, and the
-/// decoder's answers go back to it. Ends the agent when waiting longer is pointless.
+/// Listens to an agent: writes its masked output to the log, passes its lines to the decoder, and
+/// sends the decoder's answers back. Ends the agent when waiting any longer is pointless.
 ///
-/// The decoder reads the lines before they are masked: a mask may swallow a signal, or a part of
-/// the protocol. Everything that it finds is masked before it gets any further.
+/// The decoder sees the lines before they are masked, because a mask could swallow a signal or part
+/// of the protocol. Everything it finds is masked before it goes any further.
 pub(crate) struct Listener<'a> {
     pub(crate) log: LogFile,
     decoder: Box<dyn Decoder>,
@@ -67,22 +67,22 @@ pub(crate) struct Listener<'a> {
     /// Mask the lines of each stream, and the agent's words, for the scanner and for people.
     line_filters: [Filter; 2],
     words_filter: Filter,
-    /// What the agent said last, as it wrote it.
+    /// The agent's last message, unmasked.
     unmasked_message: String,
     handle: Option<Handle>,
     transcript: Transcript,
-    /// Scans the output, where it may be that of commands.
+    /// Scans the output for failures, if it may be the output of commands.
     scanner: Option<Scanner>,
     prompt: PromptEcho,
-    /// What the agent has not yet repeated of its prompt.
+    /// The part of the prompt that the agent has not echoed yet.
     echo: PromptEcho,
     observer: &'a mut dyn TranscriptObserver,
     processes: &'a Processes,
-    /// The last line of what the agent wrote at once, which is shown.
+    /// The last line of the agent's latest output, for display.
     last_line: Vec<u8>,
-    /// Where the usage so far is saved in case of a crash.
+    /// Where usage is saved in case of a crash.
     usage_file: PathBuf,
-    /// Set once the agent is done: ends it after a while, unless this is dropped before.
+    /// Set once the agent is done: ends it after a grace period, unless dropped first.
     grace: Option<Sender<()>>,
     is_hopeless: bool,
 }
@@ -119,8 +119,8 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Scans what may be output of commands, or of the agent's own program, for why they fail,
-    /// without the lines of the prompt that the agent repeats.
+    /// Scans output of commands, or of the agent's own program, for the cause of failures. Skips
+    /// lines of the prompt that the agent echoes.
     pub(crate) fn reading(mut self, output_kind: OutputKind, prompt: &str) -> Self {
         self.transcript.output_kind = output_kind;
         self.scanner = Some(Scanner::new(Source::Command));
@@ -131,8 +131,8 @@ impl<'a> Listener<'a> {
         self
     }
 
-    /// Why the agent ended. A limit that is reached while a finished agent exits interrupts
-    /// nothing.
+    /// Returns why the agent ended. A limit that is reached while a finished agent exits doesn't
+    /// count as an interruption.
     pub(crate) fn end_reason(&self, reason: EndReason) -> EndReason {
         let is_limit = matches!(reason, EndReason::HardLimit | EndReason::IdleLimit);
         if is_limit && self.decoder.is_done() && !self.is_hopeless {
@@ -142,8 +142,8 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Reads the rest of the output. An agent that was done when it was ended counts as one
-    /// that exited.
+    /// Reads the rest of the output. An agent that was already done when it was ended counts as
+    /// having exited.
     pub(crate) fn finish(mut self, ending: &Ending, reason: EndReason) -> (Transcript, LogFile) {
         for (at, stream) in [AgentStream::Out, AgentStream::Err].into_iter().enumerate() {
             let mut last = Vec::new();
@@ -183,7 +183,7 @@ impl<'a> Listener<'a> {
     }
 
     fn record(&mut self, event: AgentEvent) {
-        // An agent that is being ended may still claim success: only its usage counts.
+        // An agent that is being ended may still claim success, so only its usage counts.
         if self.is_hopeless && !matches!(event, AgentEvent::Usage(_)) {
             return;
         }
@@ -226,8 +226,8 @@ impl<'a> Listener<'a> {
         self.show(last.unwrap_or_default());
     }
 
-    /// Saves the usage. If that fails, an attempt whose end is not seen counts as free: no reason
-    /// to end it.
+    /// Saves the usage. A failure here doesn't end the attempt: if its end isn't seen, it merely
+    /// counts as free.
     fn save_usage(&self, usage: &Usage) {
         if self.transcript.usage.as_ref() == Some(usage) {
             return;
@@ -239,7 +239,7 @@ impl<'a> Listener<'a> {
 
     fn write(&self, line: &str) {
         if let Some(handle) = &self.handle {
-            // A program that has closed its input has no use for answers.
+            // A program that has closed its input doesn't need answers.
             let _ = handle.write_line(line);
         }
     }
@@ -272,20 +272,20 @@ impl<'a> Listener<'a> {
         if masked.last() == Some(&b'\n') {
             masked.pop();
         }
-        // Beside a protocol, an agent's own program tells of itself.
+        // On stderr, beside the protocol, the agent's program reports its own trouble.
         let is_scanned = self.transcript.output_kind != OutputKind::Messages
             || (stream == AgentStream::Err && !is_event);
         if is_scanned {
             self.scan(line, &masked, is_event);
         }
-        // Messages of a protocol are not for people.
+        // Protocol messages are not meant for people.
         if !masked.is_empty() && !line.starts_with(b"{") {
             self.last_line.clear();
             self.last_line.extend_from_slice(beginning(&masked));
         }
     }
 
-    /// Scans the output of the last command, without what the agent says about it.
+    /// Scans the output of the last command, but not the agent's words about it.
     fn scan(&mut self, line: &[u8], masked: &[u8], is_event: bool) {
         let has_failed = matches!(self.transcript.last_tool, Some((_, Some(code))) if code != 0);
         let Some(scanner) = &mut self.scanner else {
@@ -299,9 +299,9 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Shows which tool the agent uses, and what on.
+    /// Shows which tool the agent is using, and on what.
     fn show_tool(&mut self, name: &str, input: &str) {
-        // Some agents name files by their whole path.
+        // Some agents name files by absolute path.
         let root = format!("{}/", self.processes.root.display());
         let line = tool_line(name, input, &root, &self.masks);
         self.observer.activity(&line);
@@ -315,9 +315,9 @@ impl<'a> Listener<'a> {
     }
 }
 
-/// Returns the use of a tool as one line without control characters, long enough to recognize it
-/// and without the `root` of paths. It is masked before anything else: of a secret that is cut in
-/// two, no mask would recognize the first part.
+/// Describes the use of a tool in one line without control characters, long enough to recognize it,
+/// with `root` removed from paths. Masks first: no mask would recognize the first half of a secret
+/// that has been cut in two.
 fn tool_line(name: &str, input: &str, root: &str, masks: &Masks) -> String {
     const INPUT_CHARS: usize = 200;
     let (name, input) = (masks.mask(name), masks.mask(input).replace(root, ""));
@@ -330,12 +330,12 @@ fn tool_line(name: &str, input: &str, root: &str, masks: &Masks) -> String {
     }
 }
 
-/// Returns enough of a line to show it.
+/// Returns as much of a line as is shown.
 fn beginning(line: &[u8]) -> &[u8] {
     line.get(..line.len().min(SHOWN_BYTES)).unwrap_or_default()
 }
 
-/// Ends the program after a while, unless the returned sender is dropped before.
+/// Ends the program after a grace period, unless the returned sender is dropped first.
 fn end_later(handle: Handle) -> Sender<()> {
     let (sender, receiver) = mpsc::channel::<()>();
     thread::spawn(move || {
@@ -346,7 +346,7 @@ fn end_later(handle: Handle) -> Sender<()> {
     sender
 }
 
-/// Masks every text of an event.
+/// Masks all text in an event.
 fn masked(event: AgentEvent, masks: &Masks) -> AgentEvent {
     let mask = |text: String| masks.mask(&text);
     match event {

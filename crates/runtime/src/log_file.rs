@@ -1,4 +1,4 @@
-//! Output of programs: kept in full, in excerpts, and read again.
+//! Program output: full logs, excerpts, and the end of a log.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use regreen_workspace::open_file;
 
-/// The output of a program, in full and masked. Never overwritten, and written at once: people
-/// read it while the program runs.
+/// The full, masked output of a program. Never overwritten, and never buffered: people read it
+/// while the program runs.
 #[derive(Debug)]
 pub(crate) struct LogFile {
     path: PathBuf,
@@ -25,7 +25,7 @@ pub struct LogError {
 }
 
 impl LogFile {
-    /// Creates `<stem>.log` in a folder, or `<stem>-2.log` if that exists.
+    /// Creates `<stem>.log` in a folder, or `<stem>-2.log` and so on if that exists.
     pub(crate) fn create(folder: &Path, stem: &str) -> Result<Self, LogError> {
         let failed = |path: &Path, source| LogError {
             path: path.to_owned(),
@@ -53,12 +53,12 @@ impl LogFile {
         }
     }
 
-    /// Returns where it is.
+    /// Returns the path of the log.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes, and returns whether that worked.
+    /// Writes bytes, and returns whether that succeeded.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> bool {
         if self.failed.is_none() {
             self.failed = self.file.write_all(bytes).err();
@@ -66,7 +66,7 @@ impl LogFile {
         self.failed.is_none()
     }
 
-    /// Checks whether everything could be written so far. Returns an error once.
+    /// Returns the first write error, once.
     pub(crate) fn check(&mut self) -> Result<(), LogError> {
         match self.failed.take() {
             None => Ok(()),
@@ -77,13 +77,13 @@ impl LogFile {
         }
     }
 
-    /// Checks whether everything could be written.
+    /// Returns the path, or the error if something could not be written.
     pub(crate) fn finish(mut self) -> Result<PathBuf, LogError> {
         self.check()?;
         Ok(self.path)
     }
 
-    /// A log on a full disk.
+    /// Returns a log on a full disk.
     #[cfg(test)]
     pub(crate) fn full() -> Self {
         let path = PathBuf::from("/dev/full");
@@ -96,7 +96,7 @@ impl LogFile {
     }
 }
 
-/// The beginning and the end of an output of any size.
+/// The beginning and end of an output of any size.
 #[derive(Debug)]
 pub(crate) struct Excerpt {
     head: Vec<u8>,
@@ -106,7 +106,7 @@ pub(crate) struct Excerpt {
 }
 
 impl Excerpt {
-    /// Keeps this many bytes of the beginning and as many of the end.
+    /// Keeps up to this many bytes of the beginning, and as many of the end.
     pub(crate) fn new(room: usize) -> Self {
         Self {
             head: Vec::new(),
@@ -124,7 +124,7 @@ impl Excerpt {
         self.cut |= start > 0;
         self.tail
             .extend_from_slice(rest.get(start..).unwrap_or_default());
-        // Trim rarely: each time moves all that is kept.
+        // Trim rarely: each trim moves everything that is kept.
         if self.tail.len() > 2 * self.room {
             self.trim();
         }
@@ -136,7 +136,7 @@ impl Excerpt {
         self.tail.drain(..surplus);
     }
 
-    /// The whole output, or its beginning and its end.
+    /// Returns the whole output, or its beginning and end.
     pub(crate) fn text(&mut self) -> String {
         self.trim();
         let gap: &[u8] = if self.cut { b"\n[...]\n" } else { b"" };
@@ -144,12 +144,12 @@ impl Excerpt {
         String::from_utf8_lossy(&all).into_owned()
     }
 
-    /// Returns whether something in the middle is missing.
+    /// Whether the middle is missing.
     pub(crate) fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// The last lines, with at most this many bytes.
+    /// Returns the last lines, up to this many bytes.
     pub(crate) fn end(&mut self, bytes: usize) -> String {
         let text = self.text();
         let text = text.trim_end();

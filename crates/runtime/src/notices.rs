@@ -1,10 +1,9 @@
-//! Notices for the user beside the events of a run.
+//! Notices for the user, in addition to the events of a run.
 
 use std::collections::BTreeSet;
 
 use regreen_agents::Agent;
-use regreen_documents::TaskFile;
-use regreen_model::{Budget, Budgets, Task, TaskKind};
+use regreen_model::{Budget, Budgets};
 use regreen_workspace::{EditReport, WriteMethod};
 
 /// Messages for people, each shown once.
@@ -40,36 +39,6 @@ impl Notices {
     pub(crate) fn take(&mut self) -> Vec<String> {
         std::mem::take(&mut self.waiting)
     }
-}
-
-/// Warns about open rows that no run will tick.
-pub(crate) fn ignored_rows(file: &TaskFile, spec: Option<&str>) -> Option<String> {
-    // Those within a task are part of its text.
-    let outer = file.rows().filter(|row| file.parent(*row).is_none());
-    let is_ignored = |task: &Task| task.kind == TaskKind::Checklist && !task.done;
-    let ignored = outer.filter_map(|row| file.task(row)).filter(is_ignored);
-    let spec = spec.map_or_else(String::new, |spec| format!(" {spec}"));
-    let rows = match ignored.count() {
-        0 => return None,
-        1 => "1 open row has no id and is not run".to_owned(),
-        rows => format!("{rows} open rows have no id and are not run"),
-    };
-    Some(format!("{rows}; `regreen lint{spec}` shows them"))
-}
-
-/// Warns about open rows that have a Verify and are not run.
-pub(crate) fn unrun_notice(rows: &[Task]) -> Option<String> {
-    let named = |task: &Task| format!("line {} ({})", task.line, task.title);
-    let names: Vec<String> = rows.iter().map(named).collect();
-    let (verb, them) = match rows {
-        [] => return None,
-        [_] => ("has a Verify but isn't a task", "it"),
-        _ => ("have a Verify but aren't tasks", "them"),
-    };
-    Some(format!(
-        "not run: {} {verb}; give {them} an id like the other tasks have",
-        names.join(", ")
-    ))
 }
 
 /// Warns about budgets that cannot be enforced with this agent.

@@ -1,4 +1,4 @@
-//! The people around a run: those who watch it, and the one whom it asks.
+//! The people around a run: those who watch it, and the one it can ask.
 
 use std::path::Path;
 
@@ -7,9 +7,9 @@ use regreen_model::{Event, OutlineRow, PersonAnswer, Timestamp};
 
 use crate::stop::Stop;
 
-/// Watches a run. Nothing that it does can change the run or hold it up.
+/// Watches a run. An observer can neither change the run nor hold it up.
 pub trait RunObserver {
-    /// Shows the plan as it is now; called each time it is read.
+    /// Shows the current plan; called each time the plan is read.
     fn outline(&mut self, rows: &[OutlineRow]);
 
     /// Shows an event from before this process resumed the run.
@@ -18,20 +18,20 @@ pub trait RunObserver {
     /// Shows an event that was just stored.
     fn event(&mut self, now: Timestamp, event: &Event);
 
-    /// Shows what the agent does right now, in its own words.
+    /// Shows what the agent is doing right now, in its own words.
     fn activity(&mut self, line: &str);
 }
 
-/// The person who runs regreen, if a run can ask one.
+/// The person who runs regreen, if the run can ask one.
 pub trait Person {
-    /// Asks what to do with the task; `None` if someone asked to stop before there was an answer.
+    /// Asks what to do with a task; `None` if someone asked to stop before answering.
     fn ask(&mut self, asked: &PersonQuestion<'_>, stop: &Stop) -> Option<PersonAnswer>;
 }
 
-/// A question, and where to look for more.
+/// A question, and where to find out more.
 #[derive(Clone, Debug)]
 pub struct PersonQuestion<'a> {
-    /// What the engine asks.
+    /// The engine's question.
     pub question: &'a Question,
     /// The output of the attempt that failed, relative to the workspace.
     pub log: Option<String>,

@@ -1,13 +1,14 @@
-//! Performs each command of the engine, and returns its answer.
+//! Performs each of the engine's commands, and returns the answer.
 
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::time::Instant;
 
+use regreen_documents::ForeignCode;
 use regreen_engine::{Command, Input, Issued};
-use regreen_model::{CommandSeq, PlanChanges, ServiceReport, TaskKey, Verdict, VerifyCommand};
+use regreen_model::{CommandSeq, PlanChanges, ServiceReport, TamperPolicy, TaskKey, VerifyCommand};
 use regreen_store::{Store, StoreError};
-use regreen_workspace::{AttemptName, CreateFileError, EditFileError, ReadError, StepError};
+use regreen_workspace::{CreateFileError, EditFileError, ReadError, StepError};
 
 use crate::atomic_file::AtomicWriteError;
 use crate::clock::millis;
@@ -17,15 +18,18 @@ use crate::history::EarlierRuns;
 use crate::log_file::LogError;
 use crate::notices::Notices;
 use crate::observer::Person;
-use crate::perform::{self, Attempted, Baseline, ClaimsJob, PlanGuard, Recorded, SettingsGuard};
-use crate::plan_file::{PlanFile, read_plan};
+use crate::perform::{
+    self, Attempted, Baseline, ClaimsJob, KnownState, OtherPlansGuard, PlanGuard, Recorded,
+    SavedPlan, SettingsGuard, code_of,
+};
+use crate::plan_file::{PlanFile, read_plan, restore_ticks};
 use crate::process::ProcessError;
 use crate::services::Services;
 use crate::spec_paths::SpecPaths;
 use crate::tree::{Tree, TreeError};
-use crate::verify::{Check, CheckResult};
+use crate::verify::Check;
 
-/// Performs the commands of the engine.
+/// Performs the engine's commands.
 #[derive(Debug)]
 pub(crate) struct Performer {
     pub(crate) paths: SpecPaths,
@@ -33,27 +37,33 @@ pub(crate) struct Performer {
     pub(crate) context: ExecutionContext,
     pub(crate) tree: Tree,
     pub(crate) plan: PlanFile,
-    /// What people should know beside the answers.
+    /// Messages for people, in addition to the answers.
     pub(crate) notices: Notices,
-    /// Changes of the plan, besides those that attempts report.
+    /// Changes to the plan, in addition to those that attempts report.
     pub(crate) reviews: Vec<PlanReviewed>,
-    /// What the attempts of this process are compared with, beside the working tree.
+    /// The state outside the working tree that this process compares its attempts with.
     pub(crate) baseline: Option<Baseline>,
     pub(crate) settings: SettingsGuard,
-    /// The services that run beside everything else.
+    pub(crate) other_plans: OtherPlansGuard,
+    pub(crate) saved_plan: SavedPlan,
+    /// The services that run alongside everything else.
     pub(crate) services: Services,
-    /// What happened to them since the engine was last told.
+    /// Changes to the services that the engine doesn't know about yet.
     pub(crate) service_reports: Vec<ServiceReport>,
     pub(crate) recorded: Recorded,
-    /// Texts of the plan that were commands when the run began.
+    pub(crate) state: KnownState,
+    /// The texts of the plan that were commands when the run began.
     pub(crate) known_commands: BTreeSet<String>,
+    /// The command that checks tasks without a Verify.
+    pub(crate) gate: Option<String>,
+    pub(crate) tamper: TamperPolicy,
 }
 
-/// Changes of the plan while foreign code ran for a task.
+/// Changes to the plan while foreign code ran for a task.
 pub(crate) type PlanReviewed = (Option<TaskKey>, PlanChanges);
 
 impl Performer {
-    /// What earlier runs know of tasks that they did not finish.
+    /// Returns the history of tasks that earlier runs did not finish.
     pub(crate) fn earlier_runs<'s>(&self, store: &'s Store) -> EarlierRuns<'s> {
         EarlierRuns {
             store,
@@ -62,7 +72,7 @@ impl Performer {
         }
     }
 
-    /// A check of a task of the plan.
+    /// Returns a check of a task in the plan.
     pub(crate) fn check<'c>(
         &self,
         task: &TaskKey,
@@ -82,48 +92,74 @@ impl Performer {
         }
     }
 
-    /// Ticks a task, or unticks it.
+    /// Ticks or unticks a task.
     pub(crate) fn set_box(&mut self, task: &TaskKey, done: bool) -> Result<(), PerformError> {
         let edited = self.plan.set_box(task, done)?;
         self.notices.edited(&edited);
         Ok(())
     }
 
-    /// Notes what was changed in the plan while foreign code ran.
+    /// Notes changes to the plan while foreign code ran.
     pub(crate) fn reviewed(&mut self, task: Option<&TaskKey>, changes: PlanChanges) {
         if changes != PlanChanges::default() {
             self.reviews.push((task.cloned(), changes));
         }
     }
 
-    /// Performs a command. Returns its answer; `None` if none is expected.
+    /// Whether code of others runs while a command is performed. Outside git nothing is committed, so
+    /// no hook runs.
+    pub(crate) fn runs_foreign_code(&self, command: &Command) -> bool {
+        let is_commit = matches!(command, Command::Commit(_) | Command::CloseCommit { .. });
+        command.runs_foreign_code() && !(is_commit && self.tree.git().is_none())
+    }
+
+    /// Performs a command. Returns its answer; `None` if the command has none.
     ///
-    /// Whatever runs foreign code runs with the plan guarded.
+    /// The plan is guarded whenever foreign code runs.
     pub(crate) fn perform(
         &mut self,
         issued: &Issued,
         recorder: &mut StepRecorder<'_>,
         person: &mut dyn Person,
     ) -> Option<Input> {
+        // Before any other edit: then the file would no longer be the older copy.
+        if issued.command.awaits_answer()
+            && let Err(error) = restore_ticks(self)
+        {
+            return Some(error.answer(issued.seq));
+        }
         let mut guard = match PlanGuard::begin(self, issued, &recorder.state) {
             Ok(guard) => guard,
             Err(error) => return Some(error.answer(issued.seq)),
         };
-        if issued.command.runs_foreign_code()
-            && let Err(error) = self.settings.begin()
+        if self.runs_foreign_code(&issued.command)
+            && let Err(error) = self
+                .settings
+                .begin()
+                .and_then(|()| self.other_plans.begin())
         {
             return Some(error.answer(issued.seq));
         }
         let answer = self.act(issued, &mut guard, recorder, person);
-        if let Err(error) = self.end_settings_guard() {
-            return Some(error.answer(issued.seq));
+        // Even if the command was stopped: nothing of it is running any more.
+        match self.end_guards(&mut guard, code_of(&issued.command)) {
+            Ok(()) => answer,
+            Err(error) => Some(error.answer(issued.seq)),
         }
-        // Also where it was stopped: nothing of it runs any more.
+    }
+
+    /// Ends all guards, even if one of them fails. What one could not do is left to the next run.
+    fn end_guards(&mut self, guard: &mut PlanGuard, code: ForeignCode) -> Result<(), PerformError> {
+        let settings = self.end_settings_guard();
+        let others = self.end_other_plans_guard(code);
         match guard.end(self) {
             Ok(changes) => self.reviewed(guard.task(), changes),
-            Err(error) => return Some(error.answer(issued.seq)),
+            Err(error) => {
+                self.leave_plan_to_next_run()?;
+                return Err(error);
+            }
         }
-        answer
+        settings.and(others)
     }
 
     fn act(
@@ -183,34 +219,17 @@ impl Performer {
                     timeout_ms: *timeout_ms,
                     ..self.check(task, stem, commands, environment)
                 };
-                let began = Instant::now();
-                let result = match self.own_service_trouble() {
-                    Some(red) => Ok(red),
-                    None => {
-                        let result = self.context.verify(&check, recorder.observer);
-                        result.map(CheckResult::into_verdict)
-                    }
-                };
-                result.and_then(|result| {
-                    let took_ms = millis(began.elapsed());
-                    // The agent may have written the check: it may neither take work off the branch nor
-                    // weaken what the commit is checked by.
-                    let name = AttemptName::new(&self.run, task, *attempt);
-                    let moved = self.tree.put_head_back(&name)?;
-                    let error = moved.or(perform::review_check(self)?);
-                    let (verdict, diagnosis) = match error {
-                        Some(error) => (Verdict::Red { error }, None),
-                        None => result,
-                    };
-                    let verdict = self.with_services_that_are_down(verdict);
-                    let diagnosis = perform::without_own_modules(self, task, diagnosis)?;
-                    Ok(Input::Verified {
-                        seq,
-                        verdict,
-                        diagnosis,
-                        took_ms,
-                    })
-                })
+                perform::verify_attempt(self, task, *attempt, &check, recorder.observer).map(
+                    |(result, took_ms)| {
+                        let (verdict, diagnosis) = result;
+                        Input::Verified {
+                            seq,
+                            verdict,
+                            diagnosis,
+                            took_ms,
+                        }
+                    },
+                )
             }
             Command::Repair(order) => self.repair(order).map(|result| match result {
                 Some(result) => Input::RepairEnded { seq, result },
@@ -221,6 +240,7 @@ impl Performer {
                 perform::commit(self, order, &earlier)
                     .map(|result| Input::Committed { seq, result })
             }
+            Command::AskOpinion(order) => perform::ask_opinion(self, seq, order, recorder),
             Command::InspectRepair(scene) => self
                 .inspect_repair(scene)
                 .map(|inspection| Input::RepairInspected { seq, inspection }),
@@ -243,9 +263,10 @@ impl Performer {
                     },
                 )
             }
-            Command::NoteFailure { task } => {
+            Command::NoteFailure { task, kind } => {
                 let earlier = self.earlier_runs(&recorder.journal.store);
-                perform::note_failure(self, task, &earlier).map(|()| Input::FailureNoted { seq })
+                perform::note_failure(self, task, *kind, &earlier)
+                    .map(|()| Input::FailureNoted { seq })
             }
             Command::Tick {
                 task,
@@ -253,10 +274,17 @@ impl Performer {
                 supersede,
             } => perform::tick(self, task, *done, *supersede)
                 .map(|superseded| Input::Ticked { seq, superseded }),
-            Command::CloseCommit { message, number } => {
-                perform::close_commit(self, message, *number)
-                    .map(|result| Input::ClosingCommitted { seq, result })
-            }
+            Command::CloseCommit {
+                message,
+                number,
+                completes,
+            } => perform::close_commit(self, message, *number, *completes).map(
+                |(result, changed)| Input::ClosingCommitted {
+                    seq,
+                    result,
+                    changed,
+                },
+            ),
             Command::Record(record) => {
                 let earlier = self.earlier_runs(&recorder.journal.store);
                 perform::record(self, record, &earlier).map(|()| Input::Recorded { seq })
@@ -303,14 +331,14 @@ impl Performer {
 pub(crate) enum PerformError {
     /// Someone asked to stop.
     Stopped,
-    /// Someone keeps saving the file: the edit stays pending.
+    /// Someone keeps saving the file; the edit stays pending.
     Contended(String),
     /// It would fail the same way again.
     Broken(String),
 }
 
 impl PerformError {
-    /// What the engine is told.
+    /// Returns the answer for the engine.
     pub(crate) fn answer(self, seq: CommandSeq) -> Input {
         match self {
             Self::Stopped => Input::Halted { seq },
@@ -319,11 +347,11 @@ impl PerformError {
         }
     }
 
-    /// An error with all of its causes, outermost first.
+    /// Joins an error and all its causes, outermost first.
     pub(crate) fn broken(error: &dyn Error) -> Self {
         let causes = std::iter::successors(Some(error), |error| (*error).source());
         let mut words: Vec<String> = causes.map(ToString::to_string).collect();
-        // A transparent error, or one that quotes its cause, would say the same twice.
+        // A transparent error, or one that quotes its cause, would repeat it.
         words.dedup_by(|cause, said| said.ends_with(cause.as_str()));
         Self::Broken(words.join(": "))
     }
@@ -340,7 +368,7 @@ impl<E: Error + 'static> From<EditFileError<E>> for PerformError {
     }
 }
 
-/// Errors that mean that the setup is broken.
+/// Conversions from errors that mean a broken setup.
 macro_rules! broken {
     ($($error:ty),+) => {$(
         impl From<$error> for PerformError {

@@ -1,21 +1,46 @@
-//! The task file: reading it, changing it, and its outline for views.
+//! The task file: reading, editing, and its outline for views.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use regreen_documents::{EditError, RowId, TaskFile};
 use regreen_model::{NextStep, OutlineKind, OutlineRow, PlanQuery, PlanStatus, TaskKey, TaskKind};
-use regreen_workspace::{EditFileError, EditReport, ReadError, RealDisk, edit_file, read_text};
+use regreen_workspace::{
+    Digest, EditFileError, EditReport, ReadError, RealDisk, edit_file, read_text,
+};
 
 use crate::history::EarlierRuns;
 use crate::observer::RunObserver;
 use crate::performer::{PerformError, Performer};
 
-/// The task file: read again for every question, parsed again only if it has changed.
+/// The task file. Read for every question, but parsed again only if it has changed.
 #[derive(Debug)]
 pub(crate) struct PlanFile {
     path: PathBuf,
     last: Option<Rc<TaskFile>>,
+    /// The ticks of this process since it last emptied a box.
+    ticks: Vec<Tick>,
+    /// The file that was last found to have all of them.
+    checked: Option<Rc<TaskFile>>,
+}
+
+/// A box that regreen has ticked.
+#[derive(Clone, Debug)]
+struct Tick {
+    task: TaskKey,
+    /// The digest of the file before.
+    before: Digest,
+}
+
+/// Ticks of regreen's that the file no longer has.
+#[derive(Debug)]
+enum UndoneTicks {
+    None,
+    /// Only the last one: a person who unticks it by hand leaves the same bytes as an editor that
+    /// saves the copy it had read before.
+    Last(TaskKey),
+    /// Several at once: an editor has saved what it had read before them.
+    OlderCopy(Vec<TaskKey>),
 }
 
 pub(crate) type EditPlanError = EditFileError<EditError>;
@@ -25,15 +50,22 @@ impl PlanFile {
         Self {
             path: path.to_owned(),
             last: None,
+            ticks: Vec::new(),
+            checked: None,
         }
     }
 
     pub(crate) fn read(&mut self) -> Result<Rc<TaskFile>, ReadError> {
-        let text = read_text(&RealDisk, &self.path)?.text;
-        Ok(self.parse(&text))
+        match read_text(&RealDisk, &self.path) {
+            Ok(read) => Ok(self.parse(read.text)),
+            Err(error) => {
+                self.last = None;
+                Err(error)
+            }
+        }
     }
 
-    /// The file as it was last read or written.
+    /// Returns the file as it was last read or written.
     pub(crate) fn latest(&mut self) -> Result<Rc<TaskFile>, ReadError> {
         match &self.last {
             Some(file) => Ok(Rc::clone(file)),
@@ -41,7 +73,7 @@ impl PlanFile {
         }
     }
 
-    /// Edits the file as it is at that moment; the change says what must be true of it.
+    /// Edits the file as it is at that moment; the change states what must hold for it.
     pub(crate) fn edit(
         &mut self,
         mut change: impl FnMut(&TaskFile) -> Result<Option<TaskFile>, EditError>,
@@ -49,7 +81,7 @@ impl PlanFile {
         let path = self.path.clone();
         let mut made = None;
         let edited = edit_file(&RealDisk, &path, |text| {
-            let file = self.parse(text);
+            let file = self.parse(text.to_owned());
             made = change(&file)?.map(Rc::new);
             Ok(made.as_ref().map(|file| file.text().to_owned()))
         })?;
@@ -59,16 +91,53 @@ impl PlanFile {
         Ok(edited)
     }
 
-    /// Ticks a task, or unticks it; does nothing if the task is gone.
+    /// Ticks or unticks a task; does nothing if the task is gone.
     pub(crate) fn set_box(
         &mut self,
         task: &TaskKey,
         done: bool,
     ) -> Result<EditReport, EditPlanError> {
-        self.edit(|file| file.box_set(task, done))
+        let mut before = None;
+        let edited = self.edit(|file| {
+            let set = file.box_set(task, done)?;
+            before = set.is_some().then(|| Digest::of(file.text().as_bytes()));
+            Ok(set)
+        })?;
+        match before {
+            Some(before) if done => self.ticks.push(Tick {
+                task: task.clone(),
+                before,
+            }),
+            // From now on, an earlier text may be what regreen itself has written.
+            Some(_) => self.ticks.clear(),
+            None => {}
+        }
+        Ok(edited)
     }
 
-    fn parse(&mut self, text: &str) -> Rc<TaskFile> {
+    /// Reads the file, and finds ticks that it, byte for byte as it was before them, has undone.
+    /// Forgets those that an older copy has undone.
+    fn take_undone_ticks(&mut self) -> Result<UndoneTicks, ReadError> {
+        let file = self.read()?;
+        let is_same = |checked: &Rc<TaskFile>| Rc::ptr_eq(checked, &file);
+        if self.ticks.is_empty() || self.checked.as_ref().is_some_and(is_same) {
+            return Ok(UndoneTicks::None);
+        }
+        let now = Digest::of(file.text().as_bytes());
+        let Some(first) = self.ticks.iter().position(|tick| tick.before == now) else {
+            self.checked = Some(file);
+            return Ok(UndoneTicks::None);
+        };
+        Ok(match &self.ticks[first..] {
+            [last] => UndoneTicks::Last(last.task.clone()),
+            _ => {
+                let undone = self.ticks.split_off(first).into_iter();
+                UndoneTicks::OlderCopy(undone.map(|tick| tick.task).collect())
+            }
+        })
+    }
+
+    fn parse(&mut self, text: String) -> Rc<TaskFile> {
         match &self.last {
             Some(file) if file.text() == text => Rc::clone(file),
             _ => {
@@ -96,7 +165,7 @@ pub fn outline(file: &TaskFile) -> Vec<OutlineRow> {
     rows
 }
 
-/// A row, and the row that it is shown below.
+/// Returns a row of the outline, and the row that it is shown below.
 fn outline_row(file: &TaskFile, id: RowId) -> Option<(OutlineRow, Option<RowId>)> {
     let fixes = file.fixed_by(id);
     let kind = match file.kind(id)? {
@@ -115,14 +184,38 @@ fn outline_row(file: &TaskFile, id: RowId) -> Option<(OutlineRow, Option<RowId>)
     Some((row, fixes.or_else(|| file.parent(id))))
 }
 
-/// Reads what the task file has for the run now.
+/// Reads the file for the command that follows, and sets the ticks again that an editor has undone by
+/// saving an older copy of it. Whose decision the loss of a single tick is can't be told: then a person
+/// must say.
+pub(crate) fn restore_ticks(performer: &mut Performer) -> Result<(), PerformError> {
+    // A file that can't be read is told by the command that needs it.
+    let undone = performer.plan.take_undone_ticks();
+    match undone.unwrap_or(UndoneTicks::None) {
+        UndoneTicks::None => Ok(()),
+        UndoneTicks::Last(task) => Err(PerformError::Contended(format!(
+            "task {task} has passed, but its box is empty again, and the task file is as it was before the tick: you may have unticked it, or an editor may have saved an older copy. Use `regreen done {task}` to keep it, or `regreen retry {task}` to do it again; then run again"
+        ))),
+        UndoneTicks::OlderCopy(tasks) => {
+            for task in tasks {
+                performer.set_box(&task, true)?;
+                performer.notices.add(format!(
+                    "task {task} has passed, and an older copy of the task file was saved in which it is open; ticked it again. To do it again, stop the run and use `regreen retry {task}`"
+                ));
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Reads the task file for the next decision of the run.
 pub(crate) fn read_plan(
     performer: &mut Performer,
     query: &PlanQuery,
     earlier: &EarlierRuns<'_>,
     observer: &mut dyn RunObserver,
 ) -> Result<PlanStatus, PerformError> {
-    let file = performer.plan.read()?;
+    // It was read just before, to look for lost ticks.
+    let file = performer.plan.latest()?;
     observer.outline(&outline(&file));
     let mut status = file.plan_status(query);
     if let NextStep::Task(picked) = &mut status.next {

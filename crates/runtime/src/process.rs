@@ -1,4 +1,4 @@
-//! Programs under keepers, with all of their output masked.
+//! Runs programs under keepers, with all their output masked.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -9,27 +9,29 @@ use std::time::{Duration, SystemTime};
 use regreen_model::Ending;
 use regreen_redaction::{Masks, env_secrets};
 use regreen_supervisor::{
-    Chunk, EndReason, Exit, Handle, Keepers, Marker, Observer, ProcessEnd, ProcessSpec, SpawnError,
-    Stdin, Stream, TimeLimits,
+    Chunk, EndReason, Exit, Handle, Keepers, LastCopy, Marker, Observer, ProcessEnd, ProcessSpec,
+    SpawnError, Stdin, Stream, TimeLimits,
 };
 use regreen_workspace::{HashLimits, HashSnapshot, read_text_file};
 
 use crate::clock::millis;
 use crate::stop::Stop;
 
-/// Between being asked to end and being killed. Short, because nothing may outlive regreen for
-/// long, and an agent has saved before what it must not lose.
+/// The time between the request to end and the kill. Short, because nothing may outlive regreen for
+/// long, and agents save their session as they go.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Runs programs under keepers in the workspace, with all of their output masked.
+/// Runs programs in the workspace under keepers, with all their output masked.
 #[derive(Clone, Debug)]
 pub(crate) struct Processes {
     pub(crate) keepers: Keepers,
     pub(crate) root: PathBuf,
     pub(crate) masks: Masks,
     pub(crate) stop: Stop,
-    /// The beginning of all markers of this run.
+    /// The prefix of all markers of this run.
     pub(crate) run: String,
+    /// What shows who changed the plan, if regreen is killed.
+    pub(crate) last_copy: Option<LastCopy>,
 }
 
 /// A program to run.
@@ -40,18 +42,18 @@ pub(crate) struct Job {
     pub(crate) stdin: Stdin,
     pub(crate) timeout: Duration,
     pub(crate) idle: Option<Duration>,
-    /// Names it in the marker: `1.3:2`.
+    /// Identifies the program in its marker: `1.3:2`.
     pub(crate) purpose: String,
 }
 
-/// Variables to set in a program's environment.
+/// Returns variables to set in a program's environment.
 pub(crate) fn set(environment: &[(String, String)]) -> Vec<(OsString, Option<OsString>)> {
     let set = environment.iter();
     set.map(|(name, value)| (name.into(), Some(value.into())))
         .collect()
 }
 
-/// Says how a program ended, in the words of the diagnosis.
+/// Describes how a program ended, as evidence for the diagnosis.
 pub(crate) fn ending_of(ended: &ProcessEnd, limit: Duration) -> Ending {
     let timed_out = matches!(ended.reason, EndReason::HardLimit | EndReason::IdleLimit);
     Ending {
@@ -70,14 +72,14 @@ pub(crate) fn ending_of(ended: &ProcessEnd, limit: Duration) -> Ending {
     }
 }
 
-/// Takes what a program prints.
+/// Receives the output of a program.
 pub(crate) trait Sink {
     fn started(&mut self, _handle: &Handle) {}
 
-    /// Reads what is printed before it is masked. Nothing of it may be stored or shown.
+    /// Reads output before it is masked. Must neither store nor show any of it.
     fn read_unmasked(&mut self, _stream: Stream, _bytes: &[u8]) {}
 
-    /// Returns whether more can be taken; if not, the program is ended.
+    /// Takes masked output. Returns whether it can take more; if not, the program is ended.
     fn take(&mut self, stream: Stream, bytes: &[u8]) -> bool;
 }
 
@@ -90,12 +92,12 @@ pub(crate) enum ProcessError {
 }
 
 impl Processes {
-    /// Names a program in its environment.
+    /// Returns the marker that identifies a program in its environment.
     pub(crate) fn marker(&self, purpose: &str) -> Marker {
         Marker::new(&format!("{}:{purpose}", self.run))
     }
 
-    /// Runs a program to its end. Nothing that it started is left then.
+    /// Runs a program to its end. Nothing that it started is left running.
     pub(crate) fn run(&self, job: Job, sink: &mut dyn Sink) -> Result<ProcessEnd, ProcessError> {
         let spec = ProcessSpec {
             argv: job.argv,
@@ -109,6 +111,7 @@ impl Processes {
             },
             marker: self.marker(&job.purpose),
             masks: Some(self.masks.clone()),
+            last_copy: self.last_copy.clone(),
         };
         let running = self.keepers.spawn(spec)?;
         let handle = running.handle();
@@ -153,7 +156,7 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// Takes the metadata of all files, without reading any.
+/// Records the metadata of all files, without reading them.
 fn stamps(root: &Path, previous: Option<&HashSnapshot>) -> HashSnapshot {
     let limits = HashLimits {
         max_file: 0,
@@ -162,9 +165,9 @@ fn stamps(root: &Path, previous: Option<&HashSnapshot>) -> HashSnapshot {
     HashSnapshot::take(root, previous, limits, SystemTime::now())
 }
 
-/// The most that is read of one of them.
+/// How much of each file is read.
 const MAX_ENV: u64 = 1024 * 1024;
-/// Files whose secrets are masked, and files that show what they look like.
+/// Files whose secrets are masked, and example files that show what is not a secret.
 const ENV_FILES: [&str; 6] = [
     ".env",
     ".env.local",
@@ -181,8 +184,8 @@ const EXAMPLES: [&str; 5] = [
     "example.env",
 ];
 
-/// Collects the secrets of a workspace and of regreen's environment, which must be neither stored
-/// nor shown.
+/// Collects the secrets of a workspace and of regreen's environment, which must never be stored or
+/// shown.
 #[must_use]
 pub fn workspace_masks(root: &Path, environment: &BTreeSet<String>) -> Masks {
     let read = |name: &&str| read_text_file(&root.join(name), MAX_ENV).ok();

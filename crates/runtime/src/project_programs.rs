@@ -1,4 +1,4 @@
-//! The project's own programs that the processes of a run may find in PATH.
+//! The project's own programs that a run may add to PATH.
 
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
@@ -11,8 +11,7 @@ use regreen_workspace::{MAX_FILE, read_file};
 use crate::atomic_file::{AtomicWriteError, write_atomically};
 use crate::process::set;
 
-/// Keeps the record of a run's programs, and the launchers that PATH gets for them, in the
-/// folder of the run.
+/// Records a run's programs, and keeps their launchers for PATH in the folder of the run.
 #[derive(Debug)]
 pub(crate) struct ProjectPrograms {
     root: PathBuf,
@@ -23,13 +22,13 @@ pub(crate) struct ProjectPrograms {
     record: RefCell<ProgramRecord>,
 }
 
-/// Returns the folder for launchers in the folder of a run or delegation.
+/// Returns the launcher folder of a run or delegation.
 pub(crate) fn launcher_folder(folder: &Path) -> PathBuf {
     folder.join("bin")
 }
 
 impl ProjectPrograms {
-    /// Records the programs that are there before anything runs.
+    /// Records the programs that exist before anything runs.
     pub(crate) fn begin(
         root: &Path,
         folder: &Path,
@@ -43,8 +42,8 @@ impl ProjectPrograms {
         Ok(programs)
     }
 
-    /// Goes by what was recorded when the run began, and by nothing if that is gone: an agent
-    /// may have written what is there now.
+    /// Uses the programs that were recorded when the run began, and none if that record is gone: an
+    /// agent may have written what is there now.
     pub(crate) fn resume(root: &Path, folder: &Path, path: &OsStr) -> Self {
         let programs = Self::empty(root, folder, path);
         let saved = read_file(&programs.file(), MAX_FILE).ok();
@@ -64,12 +63,11 @@ impl ProjectPrograms {
         }
     }
 
-    /// Returns what is recorded now.
     pub(crate) fn record(&self) -> ProgramRecord {
         self.record.borrow().clone()
     }
 
-    /// Adds the programs that a repair has installed.
+    /// Adds programs that a repair has installed.
     pub(crate) fn add(&self, installed: ProgramRecord) -> Result<(), AtomicWriteError> {
         if installed.is_empty() {
             return Ok(());
@@ -78,14 +76,14 @@ impl ProjectPrograms {
         self.save()
     }
 
-    /// Returns the folder for launchers, relative to the workspace.
+    /// Returns the launcher folder, relative to the workspace.
     pub(crate) fn launchers(&self) -> PathBuf {
         let folder = self.folder.strip_prefix(&self.root);
         launcher_folder(folder.unwrap_or(&self.folder))
     }
 
-    /// Returns the variables that repairs have set, for a process that starts now: the launchers
-    /// in its PATH are made anew.
+    /// Returns the variables set by repairs, for a process that is about to start. Makes the
+    /// launchers in its PATH anew.
     pub(crate) fn environment(
         &self,
         variables: &[(String, String)],

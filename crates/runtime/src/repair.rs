@@ -21,38 +21,38 @@ use crate::log_file::{Excerpt, LogFile, read_tail};
 use crate::performer::{PerformError, Performer};
 use crate::process::{Job, Processes, Sink};
 
-/// How much of the failed command's output is inspected.
+/// How much of the failed command's output an inspection reads.
 const INSPECTED_BYTES: u64 = 64 * 1024;
 /// How much of a repair's output is kept.
 const KEPT_BYTES: usize = 4 * 1024;
 
-/// A failure and its surroundings, as repairs need to know them.
+/// A failure and its surroundings, as repairs see them.
 #[derive(Debug)]
 pub(crate) struct FailureSite<'a> {
     pub(crate) failure: &'a Failure,
-    /// The commands that were run.
+    /// The commands that ran.
     pub(crate) commands: Vec<String>,
     /// Their output.
     pub(crate) log: PathBuf,
-    /// Variables that earlier repairs have set.
+    /// Variables set by earlier repairs.
     pub(crate) environment: &'a [(String, String)],
 }
 
-/// A repair that is to be carried out.
+/// A repair to carry out.
 #[derive(Debug)]
 pub(crate) struct RepairJob<'a> {
     pub(crate) repair: &'a PlannedRepair,
     /// A person has agreed to it.
     pub(crate) agreed: bool,
-    /// It was begun before, and interrupted.
+    /// It was started before, and interrupted.
     pub(crate) again: bool,
-    /// Names it in its marker.
+    /// Identifies it in its marker.
     pub(crate) purpose: String,
     pub(crate) log: LogFile,
 }
 
 impl Performer {
-    /// Decides whether regreen may repair what the task failed of.
+    /// Decides whether regreen may repair the failure of the task.
     pub(crate) fn inspect_repair(
         &mut self,
         scene: &RepairTarget,
@@ -79,7 +79,8 @@ impl Performer {
         };
         let site = self.failure_site(&order.target)?;
         let name = AttemptName::new(&self.run, &order.fix, order.attempt);
-        self.tree.before(&name, clock::now())?;
+        let left_out = self.tree.before(&name, clock::now())?;
+        self.notices.add_all(left_out);
         let result = self.context.repair(&site, job);
         let left = self.tree.after(&name, clock::now())?;
         self.notices.add_all(left.warnings);
@@ -103,7 +104,7 @@ impl Performer {
         })
     }
 
-    /// The commands of the task itself.
+    /// Returns the task's own commands.
     fn commands(&mut self, scene: &RepairTarget) -> Result<Vec<String>, PerformError> {
         let file = self.plan.read()?;
         let row = file.resolve(&scene.task).and_then(|row| file.task(row));
@@ -135,7 +136,7 @@ impl ExecutionContext {
             log: job.log,
         };
         let AppliedRepair { result, programs } = self.with_context(site, |context| {
-            // An interrupted repair is rolled back before anything is inspected again.
+            // An interrupted repair is rolled back before it is inspected again.
             match job
                 .again
                 .then(|| roll_back_interrupted(context, job.repair))
@@ -154,11 +155,11 @@ impl ExecutionContext {
         runner.log.finish()?;
         let has_failed = matches!(result, RepairResult::Failed { .. });
         if has_failed && self.processes.stop.asked().is_some() {
-            // It was interrupted and has not failed: the next run inspects it again.
+            // Interrupted, not failed: the next run inspects it again.
             return Err(PerformError::Stopped);
         }
-        // A repair of one step that was interrupted had either happened or not: if there is
-        // nothing left to do, it had.
+        // An interrupted repair of one step has either happened or not. If nothing is left to do,
+        // it has.
         if has_failed && job.again && job.repair.action.is_one_step() {
             return Ok(RepairResult::Done {
                 did: format!("{}, before it was interrupted", job.repair.does),
@@ -200,13 +201,18 @@ fn log_line(result: &RepairResult) -> String {
     }
 }
 
-/// The log of an attempt in a folder: Verify's, if that ran.
+/// Returns the log of an attempt in a folder: Verify's log if it ran.
 pub(crate) fn log_of_attempt(folder: &Path, attempt: u32) -> PathBuf {
-    let verify = newest_log(folder, &format!("{attempt}.verify"));
+    let verify = log_of_check(folder, attempt);
     verify.unwrap_or_else(|| folder.join(format!("{attempt}.log")))
 }
 
-/// The last of the logs with this name that exists.
+/// Returns the log of the check after an attempt, if there was one.
+pub(crate) fn log_of_check(folder: &Path, attempt: u32) -> Option<PathBuf> {
+    newest_log(folder, &format!("{attempt}.verify"))
+}
+
+/// Returns the last existing log with this name.
 fn newest_log(folder: &Path, stem: &str) -> Option<PathBuf> {
     let again = (2..).map(|n| folder.join(format!("{stem}-{n}.log")));
     let first = folder.join(format!("{stem}.log"));
@@ -218,8 +224,8 @@ fn newest_log(folder: &Path, stem: &str) -> Option<PathBuf> {
 /// How long a package manager may take to print its configuration.
 const QUERY_TIME: Duration = Duration::from_secs(20);
 
-/// Asks package managers for the user's own configuration. They run outside of the workspace,
-/// whose settings could name another registry.
+/// Asks package managers for the user's own configuration. They run outside the workspace, whose
+/// settings could name another registry.
 #[derive(Debug)]
 struct ConfigurationQuery<'p>(&'p Processes);
 
@@ -244,7 +250,7 @@ impl ToolQuery for ConfigurationQuery<'_> {
     }
 }
 
-/// Keeps what a program prints on its standard output.
+/// Keeps a program's standard output.
 struct Answer(Excerpt);
 
 impl Sink for Answer {
@@ -256,10 +262,10 @@ impl Sink for Answer {
     }
 }
 
-/// Runs the programs of a repair under a keeper, with all of their output in the log.
+/// Runs a repair's programs under a keeper, with all their output in the log.
 struct RepairRunner {
     processes: Processes,
-    /// Variables that earlier repairs have set.
+    /// Variables set by earlier repairs.
     environment: Vec<(OsString, Option<OsString>)>,
     purpose: String,
     log: LogFile,

@@ -1,4 +1,4 @@
-//! A run from its beginning to its end.
+//! A run from start to end.
 
 mod earlier;
 mod opening;
@@ -15,37 +15,44 @@ use regreen_agents::{Agent, LocalZone, Prompts};
 use regreen_diagnosis::OwnRules;
 use regreen_documents::TaskFile;
 use regreen_engine::{Input, Resumption, State, latest_choices};
-use regreen_model::{AgentIdentity, PersonChoice, PlanChanges, RunConfig, RunOutcome};
+use regreen_model::{
+    AgentIdentity, FinalCheckPolicy, PersonChoice, PlanChanges, PreflightPolicy, RunConfig,
+    RunOutcome,
+};
 use regreen_repairs::ManifestSnapshot;
 use regreen_store::{OpenError, RunId, StoreError};
-use regreen_supervisor::{Keepers, end_strays};
+use regreen_supervisor::{Keepers, StraysEnded, end_strays};
 use regreen_workspace::{MAX_FILE, Programs, ReadError, RealDisk, RelPath, read_text_file};
 
 use self::earlier::Inheritance;
 use self::opening::{OpenedRun, open_checked, reopen_or_begin};
 pub use self::opening::{open_store, open_store_read_only};
+pub use self::preflight::{Preflight, PreflightFinding, preflight};
 use crate::atomic_file::write_atomically;
 use crate::driver::{Driver, StepRecorder};
 use crate::execution::ExecutionContext;
-use crate::journal::JournalError;
-use crate::notices::{Notices, budget_notices, ignored_rows, unrun_notice};
+use crate::journal::{Journal, JournalError};
+use crate::notices::{Notices, budget_notices};
 use crate::observer::{Person, RunObserver};
-use crate::perform::{self, GuardedCommand, PlanGuard, Recorded, SettingsGuard};
+use crate::perform::{
+    self, GuardedCommand, KnownState, OtherPlansGuard, PlanGuard, Recorded, SavedPlan,
+    SettingsGuard,
+};
 use crate::performer::{PerformError, Performer};
 use crate::plan_file::{PlanFile, outline};
 use crate::process::{Processes, workspace_masks};
 use crate::project_programs::ProjectPrograms;
 use crate::services::Services;
-use crate::spec_paths::SpecPaths;
+use crate::spec_paths::{SpecPaths, fnv};
 use crate::stop::Stop;
 use crate::stop_request::forget_stop_request;
 use crate::tree::{Tree, TreeError};
 use crate::tree_lock::{LockPurpose, TreeLock, TreeLockError, create_own_folder};
 
-/// How long processes of a killed run get to end by themselves.
+/// How long the processes of a killed run get to exit on their own.
 const STRAY_GRACE: Duration = Duration::from_secs(1);
 
-/// Everything that a run needs to begin.
+/// Everything a run needs to start.
 #[derive(Debug)]
 pub struct RunSetup {
     /// The files of the spec.
@@ -54,89 +61,114 @@ pub struct RunSetup {
     pub config: RunConfig,
     /// The agent.
     pub agent: Agent,
-    /// The user has chosen the agent; else it is the one that was found on this machine.
+    /// The user has chosen the agent; otherwise it was found on this machine.
     pub agent_is_chosen: bool,
-    /// The templates of prompts.
+    /// What to do about checks that can't even start.
+    pub preflight: PreflightPolicy,
+    /// Why the agent seems not to be logged in, as far as that can be told without a request.
+    pub missing_login: Option<String>,
+    /// How many tokens a first prompt may spend on what is known about the project.
+    pub context_tokens: Option<usize>,
+    /// The prompt templates.
     pub prompts: Prompts,
-    /// Rules of the user's own, which name causes.
+    /// The user's own diagnosis rules.
     pub own_rules: Arc<OwnRules>,
-    /// Where programs are looked for: the value of PATH.
+    /// The value of PATH, where programs are looked up.
     pub path: OsString,
-    /// The time zone of this machine, for times that services name without a place.
+    /// The machine's time zone, for times that services give without a zone.
     pub local_zone: LocalZone,
-    /// Values of the environment that must be neither stored nor shown.
+    /// Values from the environment that must never be stored or shown.
     pub secrets: BTreeSet<String>,
     /// regreen's own binary.
     pub keeper: PathBuf,
-    /// Ends it early.
+    /// A request to stop early.
     pub stop: Stop,
 }
 
-/// How a run ended, or paused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A run that has ended or paused. It holds the working tree until its end has been reported.
+#[derive(Debug)]
 pub struct FinishedRun {
     /// The id of the run.
     pub run: String,
     /// How it ended.
     pub outcome: RunOutcome,
+    journal: Journal,
+    _lock: TreeLock,
 }
 
-/// Why there is no run.
+impl FinishedRun {
+    /// Stores that people have seen how the run ended. If regreen is killed before, the next run
+    /// tells them.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    pub fn reported(mut self) -> Result<(), RunError> {
+        if !self.outcome.is_pause() {
+            self.journal.end(&self.outcome)?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a run could not start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The working tree is in use.
     #[error(transparent)]
     Lock(#[from] TreeLockError),
-    /// regreen's own folder cannot be made.
+    /// regreen's own folder can't be created.
     #[error("cannot create {}", path.display())]
     Folder {
         /// The path.
         path: PathBuf,
-        /// The error of the system.
+        /// The underlying error.
         #[source]
         source: io::Error,
     },
-    /// The database cannot be opened.
+    /// The database can't be opened.
     #[error("cannot use {}", path.display())]
     Store {
         /// The path.
         path: PathBuf,
-        /// The error of the system.
+        /// The underlying error.
         #[source]
         source: OpenError,
     },
-    /// The journal cannot be read or written.
+    /// The journal can't be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A file cannot be read.
+    /// A file can't be read.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// Something has to be set up first.
     #[error("{why}")]
     SetUp {
-        /// What it is.
+        /// The problem.
         why: String,
     },
-    /// Others keep changing a file.
+    /// Checks can't even start.
+    #[error(transparent)]
+    Preflight(Preflight),
+    /// Someone keeps changing a file.
     #[error("another program keeps saving a file that regreen must write: {why}")]
     Contended {
-        /// What it is.
+        /// The problem.
         why: String,
     },
-    /// What decides how tasks are checked may have been changed by an agent.
+    /// An agent may have changed the settings that decide how tasks are checked.
     #[error(
-        "regreen.toml has changed since regreen was killed during a run; an agent may have changed how tasks are checked"
+        "regreen.toml has changed since a run that could not revert changes to it; an agent may have changed how tasks are checked"
     )]
     SettingsChanged {
         /// The file.
         path: PathBuf,
-        /// A copy of it as it was.
+        /// A copy of the file from before.
         before: PathBuf,
     },
-    /// The run was begun with another agent.
+    /// The run was started with another agent.
     #[error("the unfinished run was started with the agent {begun}, not with {found}")]
     OtherAgent {
-        /// The agent that began the run.
+        /// The agent that started the run.
         begun: AgentIdentity,
         /// The agent of this process.
         found: AgentIdentity,
@@ -167,11 +199,11 @@ impl From<PerformError> for RunError {
     }
 }
 
-/// Begins a run, or resumes the one that has not ended.
+/// Starts a run, or resumes the one that has not ended.
 ///
 /// # Errors
-/// If it cannot begin, or what happens can no longer be stored. Everything stored before is
-/// kept, and the next run resumes from there.
+/// Returns an error if it cannot start, or its steps can no longer be stored. Everything stored
+/// before is kept, and the next run resumes from there.
 pub fn run(
     setup: RunSetup,
     observer: &mut dyn RunObserver,
@@ -179,11 +211,14 @@ pub fn run(
 ) -> Result<FinishedRun, RunError> {
     let paths = setup.paths.clone();
     let mut plan = PlanFile::new(&paths.spec.tasks);
-    // Before anything is created: a plan that cannot be read cannot be run.
-    preflight::check(&setup, &*plan.read()?)?;
-    let _lock = lock_tree(&paths, LockPurpose::Run)?;
-    end_strays(&marker_prefix(&paths.root), STRAY_GRACE);
+    // Before anything is created: an unreadable plan can't be run.
+    let warnings = preflight::check(&setup, &*plan.read()?)?;
+    let lock = lock_tree(&paths, LockPurpose::Run)?;
+    if end_strays(&marker_prefix(&paths.root), STRAY_GRACE) != StraysEnded::default() {
+        perform::forget_copy(&paths)?;
+    }
     perform::refuse_changed_settings(&paths)?;
+    let left = perform::review_left_plans(&paths)?;
     let store = open_checked(&paths)?;
     let OpenedRun {
         journal,
@@ -196,8 +231,10 @@ pub fn run(
     let path = setup.path.clone();
     let choices = latest_choices(journal.store.choices(&paths.spec_key())?);
     let mut performer = performer(setup, plan, &journal.run, state.run.is_empty())?;
+    performer.notices.add_all(left);
     performer.notices.add_all(unreported);
     performer.notices.add_all(other_agent);
+    performer.notices.add_all(warnings);
     let notices = budget_notices(&performer.context.agent, &config.budgets);
     performer.notices.add_all(notices);
     let plan = performer.plan.read()?;
@@ -219,12 +256,12 @@ pub fn run(
         person,
     };
     let outcome = driver.drive(&first)?;
-    finish(driver, outcome)
+    finish(driver, outcome, lock)
 }
 
-/// Refuses to resume a run with another agent, unless the user has chosen it; then says so. The
-/// agent is not taken from the journal: that is in the workspace, and a repository must not choose
-/// programs.
+/// Refuses to resume a run with another agent, unless the user chose that agent; then returns a
+/// notice. The agent is never taken from the journal: the journal is in the workspace, and a
+/// repository must not choose programs.
 fn other_agent(state: &State, setup: &RunSetup) -> Result<Option<String>, RunError> {
     let (begun, found) = (&state.config.agent, &setup.config.agent);
     if state.run.is_empty() || begun == found {
@@ -244,7 +281,7 @@ fn other_agent(state: &State, setup: &RunSetup) -> Result<Option<String>, RunErr
 /// Creates regreen's folder and locks the working tree.
 ///
 /// # Errors
-/// If another process holds it, or the folder cannot be created.
+/// Returns an error if another process holds the lock, or the folder cannot be created.
 pub fn lock_tree(paths: &SpecPaths, purpose: LockPurpose) -> Result<TreeLock, RunError> {
     create_own_folder(&paths.root).map_err(|source| RunError::Folder {
         path: paths.own(),
@@ -253,7 +290,7 @@ pub fn lock_tree(paths: &SpecPaths, purpose: LockPurpose) -> Result<TreeLock, Ru
     Ok(TreeLock::take(paths, purpose)?)
 }
 
-/// Prepares everything that performs commands.
+/// Sets up the performer of a run.
 fn performer(
     setup: RunSetup,
     mut plan: PlanFile,
@@ -265,6 +302,9 @@ fn performer(
         config,
         agent,
         agent_is_chosen: _,
+        preflight: _,
+        missing_login: _,
+        context_tokens,
         prompts,
         own_rules,
         path,
@@ -279,6 +319,7 @@ fn performer(
         masks: workspace_masks(&paths.root, &secrets),
         stop,
         run: format!("{}{run}", marker_prefix(&paths.root)),
+        last_copy: Some(perform::last_copy(&paths)),
     };
     let hook_timeout = Duration::from_millis(config.verify_timeout_ms);
     let mut tree = Tree::open(&paths, &processes, hook_timeout)?;
@@ -305,23 +346,29 @@ fn performer(
             processes,
         )
         .in_zone(local_zone)
-        .with_own_rules(own_rules),
+        .with_own_rules(own_rules)
+        .with_context_tokens(context_tokens),
         notices: Notices::default(),
         reviews: Vec::new(),
         baseline: None,
         settings: SettingsGuard::new(&paths),
+        other_plans: OtherPlansGuard::new(&paths),
+        saved_plan: SavedPlan::new(&paths),
         services: Services::default(),
         service_reports: Vec::new(),
         recorded: Recorded::default(),
+        state: KnownState::default(),
         known_commands,
+        gate: config.gate.clone(),
+        tamper: config.tamper,
         paths,
         tree,
         plan,
     })
 }
 
-/// What the manifests named when the run began. An agent may have invented what came later, so a
-/// resumed run goes by what was saved at its beginning, or by nothing.
+/// Returns the packages that the manifests named when the run began. An agent may have invented
+/// later ones, so a resumed run uses what was saved at its start, or nothing.
 fn manifests(
     paths: &SpecPaths,
     run: &RunId,
@@ -340,8 +387,9 @@ fn manifests(
         .unwrap_or_default())
 }
 
-/// The texts of the plan that were commands when the run began. An agent may remove what makes them
-/// commands, long before their task is picked; then they fail, and don't turn into prose.
+/// Returns the texts of the plan that were commands when the run began. An agent may remove what
+/// makes them commands, long before their task is picked. They then fail, instead of counting as
+/// prose.
 fn known_commands(
     paths: &SpecPaths,
     run: &RunId,
@@ -364,7 +412,7 @@ fn known_commands(
         .unwrap_or_default())
 }
 
-/// The input that begins the run, or resumes it.
+/// Returns the input that starts or resumes the run.
 fn first_input(
     performer: &mut Performer,
     state: &State,
@@ -377,10 +425,12 @@ fn first_input(
         let notice = performer.tree.notice();
         performer.notices.add_all(notice.map(str::to_owned));
         performer.notices.add_all(inherited.warnings);
-        let ignored = ignored_rows(&*performer.plan.read()?, config.spec_argument.as_deref());
-        performer.notices.add_all(ignored);
-        let unrun = unrun_notice(&performer.plan.read()?.unrun_checks());
-        performer.notices.add_all(unrun);
+        if config.final_check == FinalCheckPolicy::Off {
+            let off = "the final check is off, so later tasks may have broken earlier ones (see final_check in `regreen config`)";
+            performer.notices.add(off.to_owned());
+        }
+        let unrun = performer.plan.read()?.unrun_rows();
+        performer.notices.add_all(unrun.notice());
         return Ok(Input::Start {
             run: performer.run.clone(),
             config: Box::new(config),
@@ -399,7 +449,7 @@ fn first_input(
     }))
 }
 
-/// Reviews what the interrupted process left, if foreign code was running when it ended.
+/// Reviews what an interrupted process left, if foreign code was running when it ended.
 fn review_interrupted(
     performer: &mut Performer,
     state: &State,
@@ -429,15 +479,17 @@ fn review_interrupted(
     })
 }
 
-fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<FinishedRun, RunError> {
+fn finish(
+    driver: Driver<'_>,
+    outcome: Option<RunOutcome>,
+    lock: TreeLock,
+) -> Result<FinishedRun, RunError> {
     let Driver {
         recorder,
         mut performer,
         ..
     } = driver;
-    let StepRecorder {
-        mut journal, state, ..
-    } = recorder;
+    let StepRecorder { journal, state, .. } = recorder;
     let Some(outcome) = outcome else {
         return Err(RunError::SetUp {
             why: "the run did not end; this is a bug in regreen".to_owned(),
@@ -449,20 +501,18 @@ fn finish(driver: Driver<'_>, outcome: Option<RunOutcome>) -> Result<FinishedRun
     if outcome == RunOutcome::AllGreen && !state.config.keep_state {
         perform::remove_state_file(&performer)?;
     }
+    performer.tree.catch_up_index();
     forget_stop_request(&performer.paths.root);
-    if !outcome.is_pause() {
-        journal.end(&outcome)?;
-    }
     Ok(FinishedRun {
         run: performer.run,
         outcome,
+        journal,
+        _lock: lock,
     })
 }
 
-/// The prefix of the markers of all runs in a working tree, and of no others.
+/// Returns the marker prefix that only the runs in this working tree share.
 fn marker_prefix(root: &Path) -> String {
-    let fnv = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    let bytes = root.as_os_str().as_encoded_bytes();
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, fnv);
+    let hash = fnv(root.as_os_str().as_encoded_bytes());
     format!("tree-{hash:016x}:")
 }

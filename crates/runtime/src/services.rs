@@ -1,4 +1,4 @@
-//! Services that tasks need: each runs under a keeper of its own, beside whatever else runs.
+//! Services that tasks need. Each runs under its own keeper, alongside everything else.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,36 +22,36 @@ use crate::performer::{PerformError, Performer};
 use crate::process::ProcessError;
 use crate::verify::Check;
 
-/// Between being asked to end and being killed.
+/// The time between the request to end and the kill.
 const GRACE: Duration = Duration::from_secs(2);
-/// A service has no time limit of its own: it ends with the run.
+/// A service has no time limit: it ends with the run.
 const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-/// A service that says nothing about being ready has to live this long.
+/// How long a service without a readiness check must stay alive to count as ready.
 const SETTLES_AFTER: Duration = Duration::from_secs(1);
-/// Between two looks at whether a service is ready.
+/// The time between two readiness checks.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// How long one look may take.
+/// How long one readiness check may take.
 const LONGEST_LOOK: Duration = Duration::from_secs(10);
-/// How much of a log is quoted and diagnosed.
+/// How much of a log is quoted, and how much is diagnosed.
 const QUOTED_BYTES: u64 = 2 * 1024;
 const SCANNED_BYTES: u64 = 64 * 1024;
 
-/// The services of a run that this process has started.
+/// The services that this process has started for a run.
 #[derive(Debug, Default)]
 pub(crate) struct Services {
     running: Vec<RunningService>,
-    /// What has to run now, with why it does not if it does not.
+    /// The services that should be running, each with why it is down, if it is.
     needed: Vec<NeededService>,
-    /// Those that have died and were not started again since.
+    /// Services that died and have not been restarted since.
     died: Vec<Service>,
 }
 
-/// A service that a task needs, as it is now.
+/// A service that a task needs, and its current state.
 #[derive(Clone, Debug)]
 pub(crate) struct NeededService {
     pub(crate) service: Service,
     pub(crate) log: PathBuf,
-    /// Why it does not run.
+    /// Why it is down.
     pub(crate) trouble: Option<String>,
 }
 
@@ -60,7 +60,7 @@ struct RunningService {
     service: Service,
     log: PathBuf,
     handle: Handle,
-    /// How it exited; what it started is ended then, which takes a moment.
+    /// How it exited. Ending the processes that it started then takes a moment.
     exit: Arc<Mutex<Option<Exit>>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -79,19 +79,19 @@ impl Drop for RunningService {
     fn drop(&mut self) {
         self.handle.end(EndReason::ObserverDone);
         if let Some(thread) = self.thread.take() {
-            // A panic in there has lost nothing but the rest of a log.
+            // A panic in the thread loses only the rest of a log.
             let _ = thread.join();
         }
     }
 }
 
 impl Services {
-    /// What the tasks that follow need, as it is now.
+    /// Returns the services that the next tasks need.
     pub(crate) fn needed(&self) -> &[NeededService] {
         &self.needed
     }
 
-    /// Takes out what has ended by itself.
+    /// Removes the services that have exited on their own.
     fn take_dead(&mut self, root: &Path) -> Vec<ServiceReport> {
         let mut reports = Vec::new();
         let mut alive = Vec::new();
@@ -109,7 +109,7 @@ impl Services {
         reports
     }
 
-    /// Ends what is not needed any more, and what has to be started anew.
+    /// Ends the services that are no longer needed or must be restarted.
     fn end_others(&mut self, orders: &[ServiceOrder], root: &Path) -> Vec<ServiceReport> {
         let is_kept = |running: &RunningService| {
             let mut orders = orders.iter();
@@ -132,8 +132,8 @@ impl Services {
 }
 
 impl Performer {
-    /// Has exactly these services run, and notes what happened to them. A service that can't be
-    /// started is no reason to stop: the check that needs it tells.
+    /// Runs exactly these services, and notes the changes. A service that can't be started doesn't
+    /// stop the run: the check that needs it reports that.
     pub(crate) fn keep_services(
         &mut self,
         order: &ServicesOrder,
@@ -191,7 +191,7 @@ impl Performer {
             Some(why) => ServiceChange::NotReady { why: why.clone() },
         };
         let report = running.report(&self.paths.root, change);
-        // One that is not ready is ended here, with everything that it started.
+        // A service that isn't ready is ended here, with everything that it started.
         if trouble.is_none() {
             self.services.died.retain(|died| !died.is_same(service));
             self.services.running.push(running);
@@ -228,6 +228,7 @@ impl Performer {
             },
             marker: processes.marker(&purpose),
             masks: Some(processes.masks.clone()),
+            last_copy: processes.last_copy.clone(),
         };
         let running = processes.keepers.spawn(spec).map_err(ProcessError::from)?;
         let handle = running.handle();
@@ -237,7 +238,7 @@ impl Performer {
             exit: Arc::clone(&exit),
         };
         let thread = thread::Builder::new().name(purpose).spawn(move || {
-            // Also where it could not be watched any more: nothing of it is left.
+            // Even if it could no longer be watched: nothing of it is left running.
             let end = running.wait(&mut observer);
             observer.exited(end.map_or(Exit::Unknown, |end| end.exit));
         })?;
@@ -250,7 +251,7 @@ impl Performer {
         })
     }
 
-    /// Waits until the service is ready; returns why it is not.
+    /// Waits until the service is ready; returns why if it isn't.
     fn wait_until_ready(
         &self,
         running: &RunningService,
@@ -279,7 +280,7 @@ impl Performer {
         }
     }
 
-    /// What speaks against a check before it runs: a service that its own task declares is down.
+    /// Fails a check before it runs if a service that its own task declares is down.
     pub(crate) fn own_service_trouble(&self) -> Option<(Verdict, Option<Box<Failure>>)> {
         let mut own = self.services.needed.iter().filter(|one| one.service.is_own);
         let (down, why) = own.find_map(|one| Some((one, one.trouble.as_ref()?)))?;
@@ -294,7 +295,7 @@ impl Performer {
         Some((Verdict::Red { error }, diagnosis))
     }
 
-    /// Adds to a failed check which services did not run meanwhile.
+    /// Adds the services that were down to a failed check.
     pub(crate) fn with_services_that_are_down(&self, verdict: Verdict) -> Verdict {
         let Verdict::Red { error } = verdict else {
             return verdict;
@@ -313,7 +314,7 @@ impl Performer {
     }
 }
 
-/// Looks whether a service is ready.
+/// Checks whether a service is ready.
 struct ReadyCheck<'a> {
     check: Check<'a>,
     log: LogFile,
@@ -367,7 +368,7 @@ struct ServiceObserver {
 
 impl Observer for ServiceObserver {
     fn output(&mut self, chunk: Chunk<'_>) {
-        // A full disk is noticed by whatever else writes there.
+        // Anything else that writes there notices a full disk.
         self.log.write(chunk.bytes);
     }
 
@@ -387,7 +388,7 @@ fn report(service: &Service, log: &Path, root: &Path, change: ServiceChange) -> 
     }
 }
 
-/// Says how a service ended, with the cause if its log has one.
+/// Describes how a service ended, with the cause if its log shows one.
 fn how_it_ended(exit: Exit, log: &Path) -> String {
     match exit {
         Exit::Exited(code) => format!("ended with exit code {code}{}", last_line(log)),
@@ -397,7 +398,7 @@ fn how_it_ended(exit: Exit, log: &Path) -> String {
     }
 }
 
-/// The line of a log that tells most, for the end of a sentence.
+/// Returns the most telling line of a log, to end a sentence with.
 fn last_line(log: &Path) -> String {
     let told = diagnosed(log).and_then(|failure| failure.blocked_on);
     let tail = || {

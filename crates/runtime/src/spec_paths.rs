@@ -9,7 +9,7 @@ const OWN: &str = ".regreen";
 const STATE: &str = ".ralph-state.json";
 const PROGRESS: &str = ".progress.md";
 
-/// Where the files of a spec are.
+/// The paths of a spec's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecPaths {
     /// The workspace.
@@ -23,8 +23,8 @@ pub struct SpecPaths {
 }
 
 impl SpecPaths {
-    /// Puts state and progress beside a `tasks.md`; for any other task file, into regreen's own
-    /// folder.
+    /// Puts the state and progress files beside a `tasks.md`. For any other task file, puts them
+    /// into regreen's own folder.
     #[must_use]
     pub fn new(root: &Path, spec: Spec) -> Self {
         let is_spec = spec
@@ -57,51 +57,57 @@ impl SpecPaths {
         database(&self.root)
     }
 
-    /// A folder that one process at a time uses.
+    /// Returns a folder that only one process at a time uses.
     #[must_use]
     pub fn scratch(&self) -> PathBuf {
         self.own().join("scratch")
     }
 
-    /// The spec's name in the journal: the path of its task file.
+    /// Returns a file in that folder for this spec alone: a run of another one leaves it as it is.
+    pub(crate) fn scratch_of_spec(&self, name: &str) -> PathBuf {
+        let spec = fnv(self.spec_key().as_bytes());
+        self.scratch().join(format!("{name}-{spec:016x}"))
+    }
+
+    /// Returns the spec's name in the journal: the path of its task file.
     #[must_use]
     pub fn spec_key(&self) -> String {
         relative(&self.root, &self.spec.tasks)
     }
 
-    /// The folder of the spec.
+    /// Returns the folder of the spec.
     #[must_use]
     pub fn spec_folder(&self) -> PathBuf {
         let folder = self.spec.tasks.parent().unwrap_or(&self.root);
         folder.to_owned()
     }
 
-    /// Returns the folder of a run, with its logs.
+    /// Returns the folder of a run, which has its logs.
     #[must_use]
     pub fn run_folder(&self, run: &str) -> PathBuf {
         self.own().join("runs").join(path_part(run))
     }
 
-    /// The folder of a task's attempts in a run.
+    /// Returns the folder of a task's attempts in a run.
     #[must_use]
     pub fn task_folder(&self, run: &str, task: &TaskKey) -> PathBuf {
         self.run_folder(run)
             .join(task_part(&task.id, task.occurrence))
     }
 
-    /// The output of an attempt.
+    /// Returns the log of an attempt.
     #[must_use]
     pub fn log(&self, run: &str, task: &TaskKey, attempt: u32) -> PathBuf {
         self.task_folder(run, task).join(format!("{attempt}.log"))
     }
 
-    /// A path relative to the workspace, as people and prompts see it.
+    /// Returns a path relative to the workspace, for people and prompts.
     #[must_use]
     pub fn shown(&self, path: &Path) -> String {
         relative(&self.root, path)
     }
 
-    /// The spec's own files that are in the workspace.
+    /// Returns those of the spec's own files that are in the workspace.
     #[must_use]
     pub fn spec_files(&self) -> [Option<RelPath>; 3] {
         let inside = |path: &Path| RelPath::inside(&self.root, path).ok();
@@ -117,22 +123,29 @@ impl SpecPaths {
         state
     }
 
-    /// The spec's files that are committed. The state file is not: it belongs to this machine.
+    /// Returns the spec's files that are committed. The state file isn't, because it belongs to
+    /// this machine.
     pub(crate) fn committed_files(&self) -> BTreeSet<RelPath> {
         let [tasks, progress, _state] = self.spec_files();
         [tasks, progress].into_iter().flatten().collect()
     }
 }
 
-/// regreen's own folder in a workspace.
+/// Returns regreen's own folder in a workspace.
 #[must_use]
 pub fn own_folder(root: &Path) -> PathBuf {
     root.join(OWN)
 }
 
-/// The journal and history of a workspace.
+/// Returns the database of a workspace, which has its journal and history.
 pub(crate) fn database(root: &Path) -> PathBuf {
     own_folder(root).join("regreen.db")
+}
+
+/// Hashes a name, to tell it from others.
+pub(crate) fn fnv(bytes: &[u8]) -> u64 {
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, add)
 }
 
 fn relative(root: &Path, path: &Path) -> String {
@@ -149,7 +162,7 @@ fn task_part(id: &TaskId, occurrence: u32) -> String {
     }
 }
 
-/// Escapes a text to one part of a path, so that it cannot lead anywhere else.
+/// Escapes a text so that it is a single path component and can't lead anywhere else.
 fn path_part(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let mut part = String::new();

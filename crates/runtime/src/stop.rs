@@ -1,4 +1,5 @@
 use std::io::{self, PipeReader, PipeWriter};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use signal_hook::iterator::Signals;
 
 use crate::clock;
 
-/// A request to stop, which may come at any moment: it ends what runs and cuts waits short.
+/// A request to stop, which may come at any moment: it ends running processes and cuts waits short.
 /// Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
@@ -27,26 +28,39 @@ struct Shared {
 struct StopState {
     asked: Option<StopSignal>,
     running: Option<Handle>,
-    /// Each wakes its reader by being closed.
+    /// Closing one wakes its reader.
     wakers: Vec<PipeWriter>,
 }
 
-/// A process that is ended when someone asks to stop, for as long as this lives.
+/// Ends a process when someone asks to stop, for as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct Attached<'s> {
     stop: &'s Stop,
 }
 
 impl Stop {
-    /// Listens to the signals that ask to stop. The second one ends the process at once, as if
-    /// no handler were set; the keepers end whatever runs.
+    /// Listens for the signals that ask to stop. The second signal ends the process at once, as if
+    /// no handler were set; the keepers then end everything that runs.
     ///
     /// # Errors
-    /// If the signals cannot be caught.
+    /// Returns an error if the signals cannot be caught.
     pub fn listen(&self) -> io::Result<()> {
-        // `nohup` asks that the end of the terminal be ignored.
+        // `nohup` makes a program ignore the hangup of its terminal.
         let hangup = (!ignores_hangup()).then_some(SIGHUP);
-        let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))?;
+        self.listen_to(Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))?)
+    }
+
+    /// Does the same, but goes on when a terminal hangs up: the run has none.
+    ///
+    /// # Errors
+    /// Returns an error if the signals cannot be caught.
+    pub fn listen_without_hangup(&self) -> io::Result<()> {
+        // Nobody looks at the flag, but without a handler the signal would end the process.
+        signal_hook::flag::register(SIGHUP, Arc::new(AtomicBool::new(false)))?;
+        self.listen_to(Signals::new([SIGINT, SIGTERM])?)
+    }
+
+    fn listen_to(&self, mut signals: Signals) -> io::Result<()> {
         let stop = self.clone();
         thread::Builder::new()
             .name("signals".into())
@@ -61,7 +75,7 @@ impl Stop {
         Ok(())
     }
 
-    /// Asks to stop. The first signal counts.
+    /// Asks to stop. Only the first signal counts.
     pub fn ask(&self, signal: StopSignal) {
         let mut state = self.state();
         state.asked.get_or_insert(signal);
@@ -73,7 +87,7 @@ impl Stop {
         self.shared.changed.notify_all();
     }
 
-    /// Returns how someone has asked to stop, if someone has.
+    /// Returns the signal that asked to stop, if any.
     #[must_use]
     pub fn asked(&self) -> Option<StopSignal> {
         self.state().asked
@@ -82,7 +96,7 @@ impl Stop {
     /// Returns a pipe to poll, which becomes readable as soon as someone asks to stop.
     ///
     /// # Errors
-    /// If the system has no more pipes.
+    /// Returns an error if the system has no more pipes.
     pub fn wake_pipe(&self) -> io::Result<PipeReader> {
         let (reader, waker) = io::pipe()?;
         let mut state = self.state();
@@ -92,7 +106,7 @@ impl Stop {
         Ok(reader)
     }
 
-    /// Ends this process when someone asks to stop, or now if someone has.
+    /// Ends this process when someone asks to stop, or now if someone already has.
     pub(crate) fn attach(&self, running: Handle) -> Attached<'_> {
         let mut state = self.state();
         if state.asked.is_some() {
@@ -102,9 +116,9 @@ impl Stop {
         Attached { stop: self }
     }
 
-    /// Waits. Returns whether the wait was not interrupted by a request to stop.
+    /// Waits. Returns `false` if a request to stop cut the wait short.
     pub(crate) fn sleep_until(&self, until: Timestamp) -> bool {
-        /// The clock may be set meanwhile, so it is read again now and then.
+        /// The clock may be set meanwhile, so it is read again every now and then.
         const CHECK_EVERY: Duration = Duration::from_secs(10);
         let mut state = self.state();
         loop {
@@ -132,7 +146,7 @@ impl Drop for Attached<'_> {
     }
 }
 
-/// A terminal that is closed means the same as a system that shuts down.
+/// Closing the terminal means the same as shutting down the system.
 fn meaning(signal: i32) -> StopSignal {
     match signal {
         SIGINT => StopSignal::Interrupt,

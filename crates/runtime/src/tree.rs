@@ -1,16 +1,16 @@
-//! The user's tree as a run sees it: what each attempt changed, and committing it.
+//! The user's working tree: finding what each attempt changed, and committing it.
 
 mod git_tree;
 mod users_work;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use regreen_engine::CommitResult;
 use regreen_model::{TaskKey, Timestamp};
 use regreen_workspace::{
-    AttemptName, Git, GitError, HashLimits, HashSnapshot, RelPath, SnapshotError, UndoError,
+    AttemptName, Git, GitError, HashLimits, HashSnapshot, Oid, RelPath, SnapshotError, UndoError,
 };
 
 pub(crate) use self::git_tree::GitTree;
@@ -19,21 +19,20 @@ use crate::clock;
 use crate::process::Processes;
 use crate::spec_paths::SpecPaths;
 
-/// The working tree. With git everything that an attempt did can be shown and undone; without it
-/// only the files that it touched are known.
+/// The working tree. With git, everything an attempt did can be shown and undone; without git, only
+/// the files it touched are known.
 #[derive(Debug)]
 pub(crate) enum Tree {
     Git(Box<GitTree>),
     Plain(PlainTree),
 }
 
-/// What an attempt changed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct AttemptChanges {
     pub(crate) changed: Vec<RelPath>,
-    /// The commit of HEAD afterwards.
+    /// The commit of HEAD after the attempt.
     pub(crate) head: Option<String>,
-    /// What it did to HEAD or its branch, which was put back.
+    /// How it moved HEAD or its branch, which regreen has put back.
     pub(crate) moved: Option<String>,
     pub(crate) warnings: Vec<String>,
 }
@@ -53,7 +52,7 @@ pub(crate) struct CommitJob {
     pub(crate) runs: BTreeSet<String>,
     pub(crate) parent: Option<String>,
     pub(crate) spec_files: BTreeSet<RelPath>,
-    /// Never committed: it belongs to this machine.
+    /// Never committed, because it belongs to this machine.
     pub(crate) state: Option<RelPath>,
 }
 
@@ -65,6 +64,8 @@ pub(crate) struct ClosingJob {
     pub(crate) number: u32,
     pub(crate) message: String,
     pub(crate) spec_files: BTreeSet<RelPath>,
+    /// Files about several specs, which are committed if git tracks them.
+    pub(crate) shared_files: BTreeSet<RelPath>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -104,7 +105,7 @@ impl Tree {
         }
     }
 
-    /// The repository, if there is one.
+    /// Returns the repository, if any.
     pub(crate) fn git(&self) -> Option<&Git> {
         match self {
             Self::Git(tree) => Some(tree.git()),
@@ -112,7 +113,7 @@ impl Tree {
         }
     }
 
-    /// The files whose changes git did not show when the last snapshot was taken.
+    /// Returns the files whose changes git did not show when the last snapshot was taken.
     pub(crate) fn flagged(&self) -> Option<BTreeSet<String>> {
         match self {
             Self::Git(tree) => Some(tree.flagged().iter().map(ToString::to_string).collect()),
@@ -120,7 +121,7 @@ impl Tree {
         }
     }
 
-    /// The commit that a run made of a task, abbreviated, if HEAD contains it.
+    /// Returns the abbreviated commit that a run made for a task, if HEAD contains it.
     pub(crate) fn commit_of(&self, run: &str, task: &TaskKey) -> Result<Option<String>, TreeError> {
         match self {
             Self::Git(tree) => Ok(tree.commit_of(run, task)?),
@@ -128,7 +129,7 @@ impl Tree {
         }
     }
 
-    /// Those of some commits that are not in the history of HEAD: all of them if there is no git.
+    /// Returns those of the commits that are not in the history of HEAD: without git, all of them.
     pub(crate) fn not_in_history(&self, commits: &[String]) -> Result<Vec<String>, TreeError> {
         match self {
             Self::Git(tree) => Ok(tree.git().not_in_history(commits)?),
@@ -136,7 +137,7 @@ impl Tree {
         }
     }
 
-    /// A notice for people, if there is no git.
+    /// Returns a notice for people if git isn't used.
     pub(crate) fn notice(&self) -> Option<&'static str> {
         match self {
             Self::Git(_) => None,
@@ -147,7 +148,7 @@ impl Tree {
         }
     }
 
-    /// Finds out what the user had changed before the run, or loads it.
+    /// Determines what the user had changed before the run, or loads it.
     pub(crate) fn begin(
         &mut self,
         run_folder: &Path,
@@ -162,12 +163,17 @@ impl Tree {
         }
     }
 
-    pub(crate) fn before(&mut self, name: &AttemptName, now: Timestamp) -> Result<(), TreeError> {
+    /// Remembers the tree before an attempt. Returns warnings about what can't be kept.
+    pub(crate) fn before(
+        &mut self,
+        name: &AttemptName,
+        now: Timestamp,
+    ) -> Result<Vec<String>, TreeError> {
         match self {
             Self::Git(tree) => tree.before(name, now),
             Self::Plain(tree) => {
                 tree.before(now);
-                Ok(())
+                Ok(Vec::new())
             }
         }
     }
@@ -183,7 +189,32 @@ impl Tree {
         }
     }
 
-    /// Puts HEAD and its branch back if they were moved since the attempt ended, and says how.
+    /// Returns the texts of these files before an attempt; `None` if they are not known.
+    pub(crate) fn texts_before(
+        &self,
+        attempt: &AttemptName,
+        paths: &BTreeSet<RelPath>,
+    ) -> Result<Option<BTreeMap<RelPath, String>>, TreeError> {
+        match self {
+            Self::Git(tree) => tree.texts_before(attempt, paths),
+            Self::Plain(_) => Ok(None),
+        }
+    }
+
+    /// Restores these files as they were before an attempt. Returns those that it wrote.
+    pub(crate) fn restore_before(
+        &mut self,
+        attempt: &AttemptName,
+        paths: &BTreeSet<RelPath>,
+    ) -> Result<Vec<RelPath>, TreeError> {
+        match self {
+            Self::Git(tree) => tree.restore_before(attempt, paths),
+            Self::Plain(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Puts HEAD and its branch back if they have moved since the attempt ended, and describes the
+    /// move.
     pub(crate) fn put_head_back(
         &mut self,
         attempt: &AttemptName,
@@ -194,7 +225,7 @@ impl Tree {
         }
     }
 
-    /// The paths that have changed since an attempt ended; `None` if that is not known.
+    /// Returns the paths that have changed since an attempt ended; `None` if unknown.
     pub(crate) fn changed_since(
         &mut self,
         attempt: &AttemptName,
@@ -206,7 +237,7 @@ impl Tree {
         }
     }
 
-    /// What git ignores, if the tree was just looked at.
+    /// Returns the paths that git ignores, if the tree was just scanned.
     pub(crate) fn take_ignored(&mut self) -> Option<Vec<Vec<u8>>> {
         match self {
             Self::Git(tree) => tree.take_ignored(),
@@ -214,7 +245,7 @@ impl Tree {
         }
     }
 
-    /// Commits, and returns what people should know about it as well.
+    /// Commits. Also returns messages for people.
     pub(crate) fn commit(&mut self, job: &CommitJob) -> (CommitResult, Vec<String>) {
         match self {
             Self::Git(tree) => tree.commit(job),
@@ -224,7 +255,30 @@ impl Tree {
 }
 
 impl Tree {
-    /// Commits what is left of the spec's own files.
+    /// Tries once more to update the user's index where another program held it during a commit.
+    pub(crate) fn catch_up_index(&mut self) {
+        if let Self::Git(tree) = self {
+            tree.catch_up_index();
+        }
+    }
+
+    /// Returns the work tree as it is now, if git can keep it.
+    pub(crate) fn current(&mut self) -> Option<Oid> {
+        match self {
+            Self::Git(tree) => tree.current().ok(),
+            Self::Plain(_) => None,
+        }
+    }
+
+    /// Returns the paths that differ from what the work tree was, if that is known.
+    pub(crate) fn changed_from(&mut self, before: Option<&Oid>) -> BTreeSet<RelPath> {
+        match (self, before) {
+            (Self::Git(tree), Some(before)) => tree.changed_from(before).unwrap_or_default(),
+            _ => BTreeSet::new(),
+        }
+    }
+
+    /// Commits the remaining changes to the spec's own files.
     pub(crate) fn close_commit(&mut self, job: &ClosingJob) -> (CommitResult, Vec<String>) {
         match self {
             Self::Git(tree) => tree.close_commit(job),
@@ -233,11 +287,11 @@ impl Tree {
     }
 }
 
-/// A tree without git: fingerprints of its files.
+/// A tree without git, tracked by fingerprints of its files.
 #[derive(Debug)]
 pub(crate) struct PlainTree {
     root: PathBuf,
-    /// Files about the work, which are not part of it.
+    /// Files about the work that are not part of it.
     own: BTreeSet<RelPath>,
     last: Option<HashSnapshot>,
     /// The attempt after which the last fingerprints were taken.
@@ -264,7 +318,7 @@ impl PlainTree {
         self.last_attempt = None;
     }
 
-    /// Knows nothing after an attempt whose beginning it did not see.
+    /// Returns nothing for an attempt whose start it did not see.
     pub(super) fn after(&mut self, name: &AttemptName, now: Timestamp) -> AttemptChanges {
         let after = self.take(now);
         let changes = self

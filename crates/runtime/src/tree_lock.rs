@@ -9,12 +9,11 @@ use rustix::fs::OFlags;
 
 use crate::spec_paths::{SpecPaths, own_folder};
 
-/// A process that asks who holds the tree locks it for a moment as well, so a failed lock is
-/// tried again.
+/// A process that checks who holds the tree locks it briefly itself, so a failed lock is retried.
 const TRIES: u32 = 10;
 const RETRY_AFTER: Duration = Duration::from_millis(10);
 
-/// Allows one run per working tree. Ends with the process, however that ends.
+/// Allows one run per working tree. Released when the process ends, however it ends.
 #[derive(Debug)]
 pub struct TreeLock {
     file: File,
@@ -25,16 +24,16 @@ pub struct TreeLock {
 pub enum LockPurpose {
     /// A run.
     Run,
-    /// Something short: the user decides about a task, or undoes one.
+    /// A short change: the user decides about a task, or undoes one.
     Change,
 }
 
 /// The process that holds a working tree, as it describes itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockHolder {
-    /// Its process id, if it could be read.
+    /// Its process id, if readable.
     pub pid: Option<u32>,
-    /// What it holds the tree for.
+    /// What it locked the tree for.
     pub purpose: LockPurpose,
     /// The name of the spec.
     pub name: String,
@@ -48,22 +47,22 @@ pub enum TreeLockError {
     /// Another process holds it.
     #[error("{0}")]
     Held(LockHolder),
-    /// The lock file cannot be used.
+    /// The lock file can't be used.
     #[error("cannot use {}", path.display())]
     Io {
         /// The path.
         path: PathBuf,
-        /// The error of the system.
+        /// The underlying error.
         #[source]
         source: io::Error,
     },
 }
 
 impl TreeLock {
-    /// Locks the tree, or says who holds it.
+    /// Locks the tree, or returns who holds it.
     ///
     /// # Errors
-    /// If another process holds it, or regreen's folder cannot be used.
+    /// Returns an error if another process holds the lock, or regreen's folder can't be used.
     pub fn take(paths: &SpecPaths, purpose: LockPurpose) -> Result<Self, TreeLockError> {
         let path = lock_path(&paths.root);
         let io_error = |source| TreeLockError::Io {
@@ -86,7 +85,7 @@ impl TreeLock {
         Ok(Self { file })
     }
 
-    /// The process that holds a tree, if one does.
+    /// Returns the process that holds a tree, if any.
     #[must_use]
     pub fn holder(root: &Path) -> Option<LockHolder> {
         let mut file = open_own(OpenOptions::new().read(true), &lock_path(root)).ok()?;
@@ -110,8 +109,8 @@ fn lock(file: &File) -> io::Result<bool> {
 
 impl Drop for TreeLock {
     fn drop(&mut self) {
-        // The file says no longer who holds the tree, but it stays: removing it could remove the
-        // lock of another process.
+        // The file no longer names a holder, but it stays: removing it could remove another
+        // process's lock.
         let _ = self.file.set_len(0);
     }
 }
@@ -123,7 +122,7 @@ impl LockHolder {
         self.purpose == LockPurpose::Run && self.spec == paths.spec_key()
     }
 
-    /// Writes a line for each field: a line break in a name does not matter.
+    /// Writes one line per field; a line break in a name is harmless.
     fn write(&self, file: &mut File) -> io::Result<()> {
         let Self {
             pid,
@@ -186,8 +185,8 @@ fn lock_path(root: &Path) -> PathBuf {
     own_folder(root).join("lock")
 }
 
-/// Opens a file in regreen's folder. A repository may contain a folder of this name, with links
-/// to the user's files in it.
+/// Opens a file in regreen's folder. A repository may contain a folder of this name, with links to
+/// the user's files.
 fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     // Opening a pipe must not block.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -201,11 +200,11 @@ fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     }
 }
 
-/// Creates regreen's folder, which keeps itself out of git. Other users of the machine cannot read
-/// it, because it has the output of programs.
+/// Creates regreen's folder, which keeps itself out of git. Other users of the machine can't read
+/// it, because it contains program output.
 ///
 /// # Errors
-/// If it cannot be created.
+/// Returns an error if it can't be created.
 pub fn create_own_folder(root: &Path) -> io::Result<()> {
     let own = own_folder(root);
     let scratch = own.join("scratch");
@@ -217,7 +216,7 @@ pub fn create_own_folder(root: &Path) -> io::Result<()> {
     ignore_itself(&own)
 }
 
-/// Writes the file that keeps the folder out of git, as a whole or not at all. A full disk may have
+/// Writes the file that keeps the folder out of git, completely or not at all. A full disk may have
 /// left an empty one.
 fn ignore_itself(own: &Path) -> io::Result<()> {
     let ignore = own.join(".gitignore");
@@ -241,7 +240,7 @@ fn ignore_itself(own: &Path) -> io::Result<()> {
     done
 }
 
-/// Refuses a link: a repository must not redirect what regreen writes.
+/// Refuses a symlink: a repository must not redirect what regreen writes.
 fn refuse_link(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Err(io::Error::other(format!(
@@ -283,7 +282,7 @@ mod tests {
         let mode = || fs::metadata(&own).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(), 0o700);
         assert_eq!(fs::read_to_string(own.join(".gitignore")).unwrap(), "*\n");
-        // A user who opens it to others has a reason.
+        // A user who has opened it to others has a reason.
         fs::set_permissions(&own, fs::Permissions::from_mode(0o750)).unwrap();
         create_own_folder(root.path()).unwrap();
         assert_eq!(mode(), 0o750);

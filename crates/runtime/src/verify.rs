@@ -1,6 +1,6 @@
-//! Checks of the work: the commands of a task, or of a delegation.
+//! Checks of the work: the commands of a task or a delegation.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use regreen_model::{
     CommandResult, Ending, Evidence, Failure, FailureRecord, Source, Verdict, VerifyCommand,
 };
 use regreen_supervisor::{EndReason, Exit, Stdin, Stream};
-use regreen_workspace::RealDisk;
+use regreen_workspace::{Programs, RealDisk};
 
 use crate::execution::ExecutionContext;
 use crate::log_file::{Excerpt, LogFile};
@@ -21,34 +21,34 @@ use crate::performer::PerformError;
 use crate::process::{Job, Sink, ending_of};
 use crate::stop::Stop;
 
-/// How much of an output is compared with what the command is expected to print.
+/// How much output is compared with what a command should print.
 const COMPARED_BYTES: usize = 2 * 1024 * 1024;
-/// How much of an output is quoted.
+/// How much output is quoted.
 const QUOTED_BYTES: usize = 4 * 1024;
-/// How often a command is run whose keeper is killed: then nothing is known of it.
+/// How often a command runs if its keeper is killed each time: its result is then unknown.
 const KEEPERS: u32 = 3;
 
 /// Commands that must pass.
 #[derive(Debug)]
 pub(crate) struct Check<'a> {
-    /// Names it in its marker.
+    /// Identifies it in its marker.
     pub(crate) purpose: String,
-    /// The folder of its log.
+    /// The folder for the log.
     pub(crate) folder: PathBuf,
-    /// The name of its log, without the ending.
+    /// The file name of the log, without the extension.
     pub(crate) stem: String,
     pub(crate) commands: &'a [VerifyCommand],
-    /// Runs where no other command does.
+    /// Runs if there are no other commands.
     pub(crate) gate: Option<&'a str>,
     pub(crate) timeout_ms: u64,
-    /// When it must have ended, however many commands there are.
+    /// When all commands must have ended.
     pub(crate) deadline: Option<Instant>,
-    /// Variables that repairs have set.
+    /// Variables set by repairs.
     pub(crate) environment: &'a [(String, String)],
 }
 
 impl Check<'_> {
-    /// How long the next command may take.
+    /// Returns how long the next command may take.
     pub(crate) fn time_left(&self) -> Duration {
         let timeout = Duration::from_millis(self.timeout_ms);
         let left = self
@@ -75,7 +75,7 @@ impl CheckResult {
         matches!(self, Self::Failed { .. })
     }
 
-    /// What the engine is told.
+    /// Returns the verdict for the engine, with the diagnosis.
     pub(crate) fn into_verdict(self) -> (Verdict, Option<Box<Failure>>) {
         match self {
             Self::Passed => (Verdict::Green, None),
@@ -89,7 +89,7 @@ impl CheckResult {
 }
 
 impl ExecutionContext {
-    /// Runs the commands in order, until one fails.
+    /// Runs the commands in order until one fails.
     pub(crate) fn verify(
         &self,
         check: &Check<'_>,
@@ -112,8 +112,8 @@ impl ExecutionContext {
         Ok(result)
     }
 
-    /// Runs a check, and once more if it failed: it may be flaky. Returns the last result, and
-    /// whether it was the second one.
+    /// Runs a check, and runs it once more if it fails, because it may be flaky. Returns the last
+    /// result, and whether it was the second one.
     pub(crate) fn verify_with_retry(
         &self,
         check: &Check<'_>,
@@ -127,7 +127,7 @@ impl ExecutionContext {
         }
     }
 
-    /// The commands of the check; if it has none, the gate of the whole workspace.
+    /// Returns the commands of the check or, if it has none, the gate.
     pub(crate) fn runnable(&self, check: &Check<'_>) -> Vec<VerifyCommand> {
         let is_command = |command: &&VerifyCommand| self.programs.can_run(&RealDisk, command);
         let own: Vec<VerifyCommand> = check.commands.iter().filter(is_command).cloned().collect();
@@ -137,7 +137,7 @@ impl ExecutionContext {
         }
     }
 
-    /// What the shell can tell about the stages of a pipeline.
+    /// Returns the kind of shell: not every shell can report the stages of a pipeline.
     fn shell_kind(&self) -> Shell {
         match self.shell.file_name() {
             Some(name) if name == "bash" => Shell::Bash,
@@ -145,8 +145,8 @@ impl ExecutionContext {
         }
     }
 
-    /// Runs a command until its end is known. One whose keeper was killed counts as not having run,
-    /// so that it is neither flaky nor failed; nor has it passed, whatever was expected of it.
+    /// Runs a command until its result is known. If its keeper is killed, the command counts as not
+    /// having run: it neither failed nor passed, whatever its expected outcome, and isn't flaky.
     pub(crate) fn run_check(
         &self,
         check: &Check<'_>,
@@ -192,7 +192,8 @@ impl ExecutionContext {
             purpose: check.purpose.clone(),
         };
         let inputs = inputs_of(text, command.expects.as_ref());
-        let lacked = self.programs.missing(&RealDisk, &inputs);
+        let programs = self.programs_with(check.environment);
+        let lacked = programs.missing(&RealDisk, &inputs);
         let mut output = CheckOutput {
             log,
             stdout: Excerpt::new(COMPARED_BYTES),
@@ -211,10 +212,10 @@ impl ExecutionContext {
         let code = ended.exit.shell_code();
         output.log.write(format!("[exit code {code}]\n").as_bytes());
         let has_passed = !ending.timed_out && output.is_expected(command, code);
-        // The command itself may make what it reads.
+        // The command may create the files that it reads.
         let missing = lacked
             .filter(|_| has_passed)
-            .and_then(|_| self.programs.missing(&RealDisk, &inputs));
+            .and_then(|_| programs.missing(&RealDisk, &inputs));
         if has_passed && missing.is_none() {
             return Ok(Some(CheckResult::Passed));
         }
@@ -239,7 +240,16 @@ impl ExecutionContext {
         }))
     }
 
-    /// Says what a command that printed nothing has found, by reading it.
+    /// Finds programs as the check does: repairs may have set another PATH.
+    fn programs_with(&self, environment: &[(String, String)]) -> Programs {
+        let path = environment.iter().rev().find(|(name, _)| name == "PATH");
+        match path {
+            Some((_, path)) => Programs::new(OsStr::new(path), &self.root),
+            None => self.programs.clone(),
+        }
+    }
+
+    /// Describes what a command that printed nothing has found, by parsing it.
     fn finding(&self, command: &VerifyCommand, code: i32, printed: &str) -> Option<String> {
         if command.expects.is_some() || !is_silent(printed) {
             return None;
@@ -265,13 +275,13 @@ fn path_state(path: &Path) -> PathState {
     }
 }
 
-/// Returns whether a check printed nothing, apart from which line of it failed.
+/// Whether a check printed nothing except which of its lines failed.
 fn is_silent(printed: &str) -> bool {
     let said = printed.trim();
     said.is_empty() || (said.lines().count() == 1 && failed_line(said).is_some())
 }
 
-/// Returns the line of a check that failed, as its guard names it.
+/// Returns the line of a check that failed, as its guard reports it.
 fn failed_line(printed: &str) -> Option<usize> {
     let named = printed.trim().strip_prefix("line ")?;
     let (number, rest) = named.split_once(' ')?;
@@ -279,7 +289,7 @@ fn failed_line(printed: &str) -> Option<usize> {
         .then(|| number.parse().ok())?
 }
 
-/// Programs are cancelled because someone asked to stop, or because their output would be lost.
+/// Returns why a program was cancelled: someone asked to stop, or its output would be lost.
 fn why_cancelled(stop: &Stop, log: &mut LogFile) -> PerformError {
     match (stop.asked(), log.check()) {
         (None, Err(error)) => error.into(),
@@ -287,7 +297,7 @@ fn why_cancelled(stop: &Stop, log: &mut LogFile) -> PerformError {
     }
 }
 
-/// The signal by which a program crashed, also where a shell reports it as an exit code.
+/// Returns the signal that crashed a program, even if a shell reports it as an exit code.
 fn crash_signal(ending: Ending, code: i32) -> Option<i32> {
     const BY_SHELL: i32 = 128;
     const CRASHES: [i32; 6] = [4, 6, 7, 8, 11, 31];

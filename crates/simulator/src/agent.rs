@@ -3,23 +3,23 @@
 use crate::plan_attack::PlanAttack;
 use crate::rng::Rng;
 
-/// A simulated agent: most do a bit of everything, some always do the same.
+/// The character of a simulated agent: most do a bit of everything, some always do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Character {
     Mixed,
     Does(AgentAction),
 }
 
-/// What an agent does in an attempt.
+/// An agent's behaviour in an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AgentAction {
-    /// Does the work and says so.
+    /// Does the work and signals completion.
     Works,
-    /// Says so, but the work is not done.
+    /// Signals completion without doing the work.
     Lies,
-    /// Does the work and says nothing.
+    /// Does the work without a signal.
     IsSilent,
-    /// Does nothing and says it is done.
+    /// Does nothing and signals completion.
     IsIdle,
     ReportsFailure,
     Contradicts,
@@ -29,7 +29,7 @@ pub(crate) enum AgentAction {
     TimesOutStuck,
     LosesSession,
     IsRateLimited,
-    /// Does the work and breaks that of another task.
+    /// Does the work and breaks another task's.
     BreaksOthers,
     /// Does the work and changes the task file.
     Attacks(PlanAttack),
@@ -54,7 +54,7 @@ impl AgentAction {
         Self::BreaksOthers,
     ];
 
-    /// Chooses one of all.
+    /// Picks any action.
     pub(crate) fn any(rng: &mut Rng) -> Self {
         let attacks = PlanAttack::ALL.map(Self::Attacks);
         let all = Self::PLAIN.into_iter().chain(attacks);

@@ -11,14 +11,14 @@ use crate::world::name_of;
 use regreen_engine::AttemptOrder;
 use regreen_engine::Input;
 
-/// How much of an attempt was seen before the process died.
+/// How much of an attempt was observed before the process died.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interruption {
-    /// Everything, but it was not reported.
+    /// Everything was reviewed, but not reported.
     Reviewed,
-    /// The agent changed the plan, and the changes were not reviewed.
+    /// The agent changed the plan, and the changes weren't reviewed.
     NotReviewed,
-    /// The agent had not begun.
+    /// The agent hadn't started.
     NotBegun,
 }
 
@@ -85,7 +85,7 @@ impl World {
         self.report(order, action, done)
     }
 
-    /// A resumed session reports its whole usage again.
+    /// Uses tokens. A resumed session reports its whole usage again.
     fn use_up(&mut self, order: &AttemptOrder) -> (String, Usage) {
         let session = order.session.clone();
         let session = session.unwrap_or_else(|| format!("session-{}", self.used.len()));
@@ -99,7 +99,7 @@ impl World {
         (session, usage)
     }
 
-    /// Returns whether the work is done by now. A fix works for its root.
+    /// Lets the agent work, which sets whether the work is done. A fix works for its root.
     fn work(&mut self, order: &AttemptOrder, action: AgentAction) {
         let fails = matches!(
             action,

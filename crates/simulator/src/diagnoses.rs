@@ -13,7 +13,7 @@ use crate::world::World;
 use crate::world::name_of;
 use regreen_engine::{RepairOrder, RepairTarget};
 
-/// One kind for each class of recovery.
+/// One kind for each recovery class.
 const FOUND: [(FailureKind, FailureCategory, RetryMode); 5] = [
     (
         FailureKind::NotExecutable,
@@ -43,7 +43,7 @@ const FOUND: [(FailureKind, FailureCategory, RetryMode); 5] = [
 ];
 
 impl World {
-    /// Chooses a diagnosis; mostly none.
+    /// Picks a diagnosis; usually none.
     pub(crate) fn diagnosis(&mut self) -> Option<Box<Failure>> {
         if !self.rng.one_in(2) {
             return None;
@@ -96,7 +96,7 @@ impl World {
         }
     }
 
-    /// A repair may be all that the task needed.
+    /// Makes a repair, which may be all that the task needed.
     pub(crate) fn repair(&mut self, order: &RepairOrder) -> RepairResult {
         if self.rng.one_in(4) {
             return RepairResult::Failed {

@@ -1,4 +1,4 @@
-//! Findings, shrunk: every disturbance that a finding does not need is removed.
+//! Findings, shrunk: every disturbance that a finding doesn't need is removed.
 
 use regreen_engine::JournalLine;
 
@@ -11,7 +11,7 @@ use crate::run_with;
 pub struct Finding {
     /// The seed of the run.
     pub seed: u64,
-    /// What did not hold.
+    /// The violated invariant.
     pub what: String,
     /// The steps that led to it.
     pub journal: Vec<JournalLine>,
@@ -38,7 +38,7 @@ impl Finding {
         smallest(self, mutant)
     }
 
-    /// Returns how much of it a reader has to understand.
+    /// Returns how much of it a reader must understand.
     fn weight(&self) -> (usize, u64, usize) {
         let unusual = self.drawn.iter().filter(|drawn| **drawn > 0);
         (unusual.count(), self.drawn.iter().sum(), self.drawn.len())
@@ -48,8 +48,8 @@ impl Finding {
 /// How many runs shrinking a finding may take.
 const MOST_TRIES: u32 = 3_000;
 
-/// Shrinks a finding: sets random choices to 0, which stands for the least unusual one, or removes
-/// them, as long as an invariant is still violated.
+/// Shrinks a finding: sets random choices to 0, which is the most ordinary one, or removes them,
+/// for as long as an invariant is still violated.
 fn smallest(finding: Finding, mutant: Option<Mutant>) -> Finding {
     let mut shrinking = Shrinking {
         tries: 0,
@@ -73,7 +73,7 @@ struct Shrinking {
 }
 
 impl Shrinking {
-    /// Removes every piece of this size that is not needed. Returns whether there was one.
+    /// Removes every piece of this size that isn't needed. Returns whether there was one.
     fn without(&mut self, size: usize) -> bool {
         self.at_every(size, |drawn, at| {
             let end = (at + size).min(drawn.len());

@@ -1,6 +1,6 @@
-//! Simulated runs: agents that pass, fail, lie, time out and tamper with the plan, people who edit
-//! it at any time, crashes between any two steps, clocks that jump. The task file and the state
-//! file are handled by the real code of `documents`.
+//! Simulated runs: agents that pass, fail, lie, time out and tamper with the plan; people who edit
+//! it at any time; crashes between any two steps; clocks that jump. The real code of `documents`
+//! handles the task file and the state file.
 //!
 //! A seed gives the same run on every machine. The invariants are checked after every step; a
 //! violation is a [`Finding`], which can be shrunk and written as a journal that `regreen replay`
@@ -45,14 +45,14 @@ pub struct FinishedRun {
     pub steps: usize,
     /// How it ended.
     pub outcome: Option<RunOutcome>,
-    /// The transitions that it went through.
+    /// The transitions it went through.
     pub reached: BTreeSet<Transition>,
 }
 
 /// Simulates the run of a seed, with or without a planted bug.
 ///
 /// # Errors
-/// If an invariant is violated.
+/// Returns an error if an invariant is violated.
 pub fn run(seed: u64, mutant: Option<Mutant>) -> Result<FinishedRun, Box<Finding>> {
     run_with(seed, Rng::seeded(seed), mutant)
 }

@@ -1,5 +1,5 @@
-//! Planted bugs, to see whether the invariants catch them. They wrap the engine and the performer
-//! of its commands: the engine itself has none of them.
+//! Planted bugs, to check that the invariants catch them. They wrap the engine and the performer of
+//! its commands; the engine itself has none of them.
 
 use regreen_documents::TaskFile;
 use regreen_model::{
@@ -18,7 +18,7 @@ use regreen_engine::{Phase, State};
 pub enum Mutant {
     /// A Verify that fails twice counts as passed.
     TrustsSecondRed,
-    /// After a crash a fix that was being inserted is inserted under another id.
+    /// After a crash, a fix that was being inserted is inserted under another id.
     InsertsFixAnew,
     /// Every second attempt is not charged.
     ForgetsToCharge,
@@ -30,33 +30,33 @@ pub enum Mutant {
     PicksDoneAgain,
     /// A late answer is accepted for whatever is pending.
     HearsLateAnswers,
-    /// The box is ticked before anything was verified.
+    /// The box is ticked before anything is verified.
     TicksBeforeVerifying,
     /// Ticking a box changes the line endings.
     TickChangesLineEndings,
-    /// A wait that a crash interrupted starts over.
+    /// A wait interrupted by a crash starts over.
     WaitsAnew,
     /// The time limit of an attempt doubles without bound.
     DoublesTimeForEver,
     /// A task that passes supersedes the fixes of others.
     SupersedesAnyFix,
-    /// An attempt that a crash interrupted is not recorded.
+    /// An attempt interrupted by a crash isn't recorded.
     ForgetsCutOffAttempt,
     /// Attempts are made despite exhausted budgets.
     Overspends,
-    /// What checks and hooks change in the plan counts as a person's change.
+    /// Changes that checks and hooks make to the plan count as a person's.
     TrustsChecksWithPlan,
-    /// A row that the agent made optional is optional.
+    /// A row that the agent made optional counts as optional.
     AcceptsStars,
-    /// A Verify that the agent wrote is the task's Verify.
+    /// A Verify that the agent wrote counts as the task's Verify.
     AcceptsVerify,
-    /// A row that the agent called a fix is one.
+    /// A row that the agent marked as a fix counts as one.
     AcceptsFixMarkers,
-    /// A task that the agent ticked is done.
+    /// A task that the agent ticked counts as done.
     AcceptsTicks,
-    /// A row that the agent removed is gone.
+    /// A row that the agent removed stays removed.
     AcceptsRemovals,
-    /// What passed once is not checked again at the end.
+    /// Checks that passed once aren't repeated at the end.
     SkipsFinalCheck,
 }
 

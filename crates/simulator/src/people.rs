@@ -1,4 +1,4 @@
-//! People: they edit the list at any time, and make choices between processes.
+//! People, who edit the list at any time and make choices between processes.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ impl World {
         }
     }
 
-    /// Lets people make more changes while no process runs.
+    /// Lets people make more changes while no process is running.
     pub(crate) fn people_between_processes(&mut self) {
         while self.rng.one_in(4) {
             self.people_edit();
@@ -94,7 +94,7 @@ impl World {
         choice
     }
 
-    /// Answers the question about a task as a person on a terminal does.
+    /// Answers the question about a task as a person at a terminal would.
     pub(crate) fn person_answers(
         &mut self,
         task: &TaskKey,
@@ -153,8 +153,8 @@ impl World {
 }
 
 impl World {
-    /// Returns whether only an agent's changes, not reviewed yet, make a task a group around one of
-    /// `rows`: then opening that one does not open the group.
+    /// Returns whether only an agent's unreviewed changes make a task a group around one of `rows`.
+    /// Then reopening that row doesn't reopen the group.
     fn is_agents_group(&self, file: &TaskFile, key: &TaskKey, rows: &[TaskKey]) -> bool {
         let is_group = |file: &TaskFile| {
             let row = file.resolve(key);

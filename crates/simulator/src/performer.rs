@@ -68,6 +68,12 @@ impl World {
                     took_ms: 0,
                 }
             }
+            Command::AskOpinion(_) => Input::OpinionGiven {
+                seq,
+                diagnosis: self.diagnosis(),
+                usage: None,
+                took_ms: 0,
+            },
             Command::InspectRepair(scene) => {
                 let inspection = self.inspect(scene);
                 Input::RepairInspected { seq, inspection }
@@ -110,10 +116,11 @@ impl World {
                 Input::Committed { seq, result }
             }
             Command::Record(_) => Input::Recorded { seq },
-            // What a hook says of the spec's own files changes nothing that is checked here.
+            // The result of a hook on the spec's own files changes nothing that is checked here.
             Command::CloseCommit { .. } => Input::ClosingCommitted {
                 seq,
                 result: self.try_to_commit(),
+                changed: false,
             },
             Command::Wait { until } => {
                 self.now = self.now.max(*until);
@@ -169,7 +176,7 @@ impl World {
         verdict
     }
 
-    /// Runs a command that checks several tasks: it fails if one of them doesn't work.
+    /// Runs a command that checks several tasks: it fails if any of them doesn't work.
     fn verify_all(
         &mut self,
         tasks: &[TaskKey],
@@ -204,7 +211,7 @@ impl World {
         }
     }
 
-    /// Repeats a check for all tasks that have it; one that fails runs once more.
+    /// Repeats a check for all tasks that share it; if it fails, it runs once more.
     fn repeat_check(&mut self, check: &RepeatedCheck) -> RepeatResult {
         RepeatResult {
             tasks: check.tasks.clone(),
@@ -307,7 +314,7 @@ impl World {
         };
         let ids: Vec<TaskId> = tasks.iter().map(|task| task.id.clone()).collect();
         self.memory.record_modification(&order.task.id, &name, &ids);
-        // The process may die in between; the repeated command results in the same rows.
+        // The process may die in between; repeating the command results in the same rows.
         let inserted = self
             .file
             .insert_granted(&order.task, order.request.modification, &tasks);
@@ -355,7 +362,8 @@ impl World {
         }
     }
 
-    /// A commit that was made is found again, whatever a hook would say of it now.
+    /// Commits a task. A commit that was made is found again, whatever a hook would say about it
+    /// now.
     fn commit(&mut self, order: &CommitOrder) -> CommitResult {
         let name = (order.task.clone(), order.number);
         if let Some(made) = self.commits.get(&name) {

@@ -1,4 +1,4 @@
-//! What agents do to the task file, in an attempt or by a check or hook that they wrote.
+//! Attacks on the task file by agents, in an attempt or through a check or hook that they wrote.
 
 use std::rc::Rc;
 
@@ -8,10 +8,10 @@ use regreen_model::{Task, TaskKey};
 use crate::task_lists;
 use crate::world::World;
 
-/// A change of the task file.
+/// A change to the task file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlanAttack {
-    /// Ticks every row, its own included.
+    /// Ticks every row, including its own.
     TicksAll,
     UnticksDone,
     DeletesRow,
@@ -30,15 +30,15 @@ pub(crate) enum PlanAttack {
     ChangesId,
     /// Nests a row below the one above.
     NestsRow,
-    /// Indents a row until it's code.
+    /// Indents a row until it is code.
     IndentsRow,
     /// Puts the rest of the list into a comment.
     HidesInComment,
     /// Puts the rest of the list into a code block.
     HidesInFence,
-    /// Makes of the box a marker.
+    /// Turns the box into a marker.
     RemovesBox,
-    /// Makes of a row a group of one done part.
+    /// Turns a row into a group with one finished part.
     AddsTickedPart,
     /// Writes the file with other line endings.
     ChangesLineEndings,
@@ -106,7 +106,7 @@ impl World {
                 let tasks = file.tasks();
                 let others = tasks.iter().filter(|other| other.line != row.line);
                 let ids: Vec<_> = others.filter_map(|other| other.id.clone()).collect();
-                // Without ids, the row is a checklist item now, and its title another task.
+                // Without ids, the row is now a checklist item, and its title is another task's.
                 let title = match self.plan.has_ids() {
                     true => row.title.clone(),
                     false => format!("title{} f", self.new_number()),
@@ -129,8 +129,8 @@ impl World {
             }
             PlanAttack::NestsRow => task_lists::indented(file, row, 2),
             PlanAttack::IndentsRow => task_lists::indented(file, row, 8),
-            // What is hidden is put back, and may show again later. Without ids, rows with equal
-            // titles are different tasks.
+            // Hidden rows are put back, and may reappear later. Without ids, rows with equal titles
+            // are different tasks.
             PlanAttack::HidesInComment | PlanAttack::HidesInFence if !self.plan.has_ids() => {
                 task_lists::without(file, row)
             }
@@ -149,7 +149,7 @@ impl World {
         }
     }
 
-    /// Ticks the row of a task, as working agents do now and then.
+    /// Ticks the row of a task, as working agents sometimes do.
     pub(crate) fn tick_own_row(&mut self, own: &TaskKey) {
         let file = Rc::clone(&self.file);
         let row = file.resolve(own).and_then(|row| file.task(row));

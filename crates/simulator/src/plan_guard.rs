@@ -1,5 +1,5 @@
-//! The plan is saved before anything runs that the agent is or wrote, and reviewed afterwards, also
-//! after a crash: what `PlanGuard` does in a real run.
+//! Saves the plan before any foreign code runs and reviews it afterwards, also after a crash, as
+//! `PlanGuard` does in a real run.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::plan_attack::PlanAttack;
 use crate::world::{Check, Kept, World};
 
 impl World {
-    /// Returns whether the plan is guarded while a command is performed.
+    /// Returns whether the plan is guarded during a command.
     pub(crate) fn guards(&self, command: &Command) -> bool {
         let is_attempt = matches!(command, Command::Attempt(_));
         let trusts_checks = self.mutant == Some(Mutant::TrustsChecksWithPlan);
@@ -28,7 +28,7 @@ impl World {
         self.watch.agent_begins();
     }
 
-    /// Reviews the plan. The saved one stays until the journal knows of the changes.
+    /// Reviews the plan. The saved one is kept until the journal has the changes.
     pub(crate) fn end_guard(&mut self, task: &TaskKey) -> Result<PlanChanges, String> {
         match self.kept.clone() {
             Some(kept) => self.review_since(&kept.plan, Some(task)),
@@ -55,7 +55,7 @@ impl World {
         Ok(())
     }
 
-    /// Changes the plan as a check or a hook does that the agent wrote.
+    /// Changes the plan as a check or hook written by the agent would.
     pub(crate) fn attack_from_check(&mut self) {
         let attack = match self.agent {
             Character::Does(AgentAction::Attacks(attack)) => self.rng.one_in(2).then_some(attack),
@@ -80,7 +80,7 @@ impl World {
         Ok(())
     }
 
-    /// Reviews what the last process left, if something of the agent's ran when it ended.
+    /// Reviews what the last process left behind, if foreign code was running when it ended.
     pub(crate) fn review_interrupted(&mut self) -> Result<Resumption, String> {
         let pending = self.state.pending_guarded();
         let key = pending.and_then(|(task, _)| task.cloned());
@@ -88,7 +88,8 @@ impl World {
             None => PlanChanges::default(),
             Some(kept) => {
                 let new: Vec<_> = self.state.new_choices(&self.choices).collect();
-                self.watch.chosen_under_new_titles(&kept.plan, &new);
+                self.watch
+                    .chosen_under_new_names(&kept.plan, &self.file, &new);
                 let chosen = TaskFile::clone(&kept.plan).as_chosen(&self.file, &new);
                 self.review_since(&Rc::new(chosen), key.as_ref())?
             }
@@ -111,7 +112,7 @@ impl World {
         })
     }
 
-    /// Reverts what must not change in the plan, and returns what else has changed.
+    /// Reverts forbidden changes to the plan, and returns the others.
     fn review_since(
         &mut self,
         before: &Rc<TaskFile>,
@@ -134,7 +135,7 @@ impl World {
         Ok(changes)
     }
 
-    /// A task, its root, their fixes, and the tasks that it is a part of.
+    /// Returns a task, its root, their fixes, and the tasks it is a part of.
     fn running(&self, file: &TaskFile, task: &TaskKey) -> Vec<TaskKey> {
         let mut running = file.worked_on(task);
         let wholes = self.memory.wholes(&task.id);

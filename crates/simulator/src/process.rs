@@ -1,4 +1,4 @@
-//! One process after another drives the run, and each may end at any moment.
+//! Processes drive the run one after another, and each may end at any moment.
 
 use regreen_documents as documents;
 use regreen_model::{RunConfig, RunOutcome, StopSignal};
@@ -14,7 +14,7 @@ use regreen_engine::{Command, Issued};
 use regreen_engine::{Input, Resumption};
 use regreen_engine::{Phase, State};
 
-/// A run that takes more steps counts as endless.
+/// A run with more steps counts as endless.
 const MOST_STEPS: u32 = 6_000;
 const MOST_CRASHES: u32 = 6;
 const MOST_RUNS: u32 = 3;
@@ -22,12 +22,12 @@ const MOST_RESTARTS: u32 = 4;
 /// How many of the last answers may arrive again.
 const REMEMBERED: usize = 6;
 
-/// What happens to a command.
+/// The fate of a command.
 enum Fate {
     IsDone,
-    /// The process dies before it is done.
+    /// The process dies before the command is done.
     Dies,
-    /// It is done, but the process dies before it reports so.
+    /// The command is done, but the process dies before reporting it.
     DiesUnheard,
     Stops,
     /// Another program keeps saving the file.
@@ -36,7 +36,7 @@ enum Fate {
 }
 
 impl World {
-    /// Simulates from the first run to the end of the last one.
+    /// Simulates everything from the first run to the end of the last one.
     pub(crate) fn live(&mut self) -> Check {
         self.people_make_choices();
         self.begin(false)?;
@@ -87,7 +87,7 @@ impl World {
         })
     }
 
-    /// Takes one turn: decides, stores, and only then applies.
+    /// Takes one step: decides, stores, and only then applies.
     pub(crate) fn feed(&mut self, input: Input) -> Check {
         self.reached.extend(transitions::of(&self.state, &input));
         let decision = mutant::decide(self.mutant, &self.state, self.now, &input);
@@ -165,7 +165,7 @@ impl World {
             (Fate::Stops, command) => {
                 let signal = StopSignal::Interrupt;
                 self.feed(Input::Stop { signal })?;
-                // An attempt reports how far it came; a file is written or not.
+                // An attempt reports how far it got; a file is either written or not.
                 let is_whole = matches!(command, Command::Attempt(_) | Command::SaveState(_));
                 let is_cut = !is_whole && self.rng.one_in(2);
                 match is_cut {
@@ -242,7 +242,7 @@ impl World {
         }
     }
 
-    /// Ends the process: pending commands are lost, stored steps are not.
+    /// Ends the process: pending commands are lost, stored steps aren't.
     fn crash(&mut self) -> Check {
         self.crashes += 1;
         self.queue.clear();
@@ -251,7 +251,7 @@ impl World {
         if self.folded()? != self.state {
             return Err("events do not add up to the state".to_owned());
         }
-        // Only a power cut loses steps; the death of a process does not.
+        // Only a power cut loses steps; the death of a process doesn't.
         if self.rng.one_in(3) {
             self.journal.truncate(self.synced);
             self.state = self.folded()?;
@@ -309,7 +309,7 @@ impl World {
         }
     }
 
-    /// Ends the simulation, resumes the run or starts another one, as nothing is pending.
+    /// Ends the simulation, resumes the run or starts another one, because nothing is pending.
     fn goes_on(&mut self) -> Result<bool, String> {
         let Some(outcome) = self.state.outcome.clone() else {
             let reason = "nothing is owed, and the run has not ended";
@@ -336,7 +336,7 @@ impl World {
         Ok(true)
     }
 
-    /// Removes the state file after everything is done; the next run creates it from the rows.
+    /// Removes the state file once everything is done; the next run recreates it from the rows.
     fn forget(&mut self) {
         self.memory = documents::StateDocument::from_tasks(&self.file);
         self.watch.forget_fixes(&self.file);
@@ -359,6 +359,7 @@ fn is_rare(command: &Command) -> bool {
         Command::NoteFailure { .. }
         | Command::ReadBudget { .. }
         | Command::Modify(_)
+        | Command::AskOpinion(_)
         | Command::InspectRepair(_)
         | Command::Repair(_)
         | Command::Wait { .. }
@@ -387,6 +388,7 @@ fn edits(command: &Command) -> bool {
         | Command::SaveState(_) => true,
         Command::ReadPlan(_)
         | Command::Verify { .. }
+        | Command::AskOpinion(_)
         | Command::InspectRepair(_)
         | Command::Repair(_)
         | Command::ReadBudget { .. }

@@ -1,7 +1,7 @@
 //! Random numbers that can be replayed and shrunk.
 
-/// Pseudo-random numbers. Every drawn number is recorded: replayed in this order, they lead to the
-/// same run. 0 always stands for the least unusual choice.
+/// Pseudo-random numbers. Every number drawn is recorded; replayed in this order, they lead to the
+/// same run. 0 is always the most ordinary choice.
 #[derive(Debug)]
 pub(crate) struct Rng {
     source: Numbers,
@@ -54,7 +54,7 @@ impl Rng {
         self.below(n) == n - 1
     }
 
-    /// Chooses one of several; `None` if there are none.
+    /// Picks one of several; `None` if there are none.
     pub(crate) fn pick<T>(&mut self, from: impl IntoIterator<Item = T>) -> Option<T> {
         let mut from: Vec<T> = from.into_iter().collect();
         if from.is_empty() {

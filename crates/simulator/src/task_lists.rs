@@ -1,11 +1,11 @@
-//! Task lists in all the ways that people write them.
+//! Task lists in all the ways in which people write them.
 
 use std::ops::Range;
 
 use regreen_documents::TaskFile;
 use regreen_model::{Task, TaskId};
 
-/// A list to run, and what another row of it looks like.
+/// A list to run, and the form of further rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) text: &'static str,
@@ -13,10 +13,10 @@ pub(crate) struct Plan {
     pub(crate) id: Option<&'static str>,
 }
 
-/// The mark of the encoding that some editors write.
+/// The byte order mark that some editors write.
 const MARK: &str = "\u{feff}";
 
-/// The first word of every title is the name of its row, however the rest changes.
+/// The first word of every title names its row, however the rest changes.
 pub(crate) const PLANS: [Plan; 10] = [
     Plan {
         text: "# Tasks\n\n- [ ] 1.1 alpha a\n  - **Verify**: `true`\n  - **Commit**: `feat: a`\n- [x] 1.2 beta b\n- [ ] 1.3 gamma c\n  - **Verify**: `true`\n",
@@ -70,7 +70,8 @@ impl Plan {
         }
     }
 
-    /// Returns whether tasks are named by their position, which other rows can take.
+    /// Returns whether rows have ids. If not, tasks are named by position, which other rows can
+    /// take.
     pub(crate) fn has_ids(&self) -> bool {
         self.id.is_some()
     }
@@ -86,7 +87,7 @@ impl Plan {
     }
 }
 
-/// Sets the box of a row.
+/// Ticks or unticks a row.
 pub(crate) fn with_box(file: &TaskFile, task: &Task, done: bool) -> String {
     let mut lines = lines(file.text());
     if let Some(line) = lines.get_mut(task.line - 1) {
@@ -127,14 +128,14 @@ pub(crate) fn with_words(file: &TaskFile, task: &Task, words: &str) -> String {
     lines.concat()
 }
 
-/// Gives a row another title, which begins with its name.
+/// Gives a row another title, which starts with its name.
 pub(crate) fn with_title(file: &TaskFile, task: &Task, title: &str) -> String {
     with_row_line(file, task, |line| line.replacen(&task.title, title, 1))
 }
 
 /// Moves a row to the end of the text.
 pub(crate) fn moved_to_end(file: &TaskFile, task: &Task) -> String {
-    // The mark of the encoding stays where it is.
+    // The byte order mark stays where it is.
     let mark = if file.text().starts_with(MARK) {
         MARK
     } else {
@@ -213,7 +214,7 @@ pub(crate) fn indented(file: &TaskFile, task: &Task, by: usize) -> String {
     })
 }
 
-/// Puts a row and everything below it between two lines.
+/// Encloses a row and everything below it in two lines.
 pub(crate) fn hidden_between(file: &TaskFile, task: &Task, [open, close]: [&str; 2]) -> String {
     let eol = eol(file);
     let mut text = with_row_line(file, task, |line| match line.strip_prefix(MARK) {
@@ -226,7 +227,7 @@ pub(crate) fn hidden_between(file: &TaskFile, task: &Task, [open, close]: [&str;
     text + close + eol
 }
 
-/// Makes of the box of a row a marker.
+/// Turns the box of a row into a marker.
 pub(crate) fn without_box(file: &TaskFile, task: &Task) -> String {
     with_row_line(file, task, |line| {
         let boxes = ["[ ]", "[x]", "[X]", "[-]"];

@@ -1,14 +1,14 @@
-//! Transitions: what a run waits for, and which input it gets.
+//! Transitions: the phase of a run, and the input it gets.
 
 use std::collections::BTreeSet;
 
 use regreen_engine::{FinalCheckPhase, Input, Phase, State};
 
-/// The name of a phase, and of the input in it.
+/// The name of a phase, and of the input it gets.
 pub type Transition = (&'static str, &'static str);
 
 /// The inputs that each phase waits for: the table in `decide/mod.rs`.
-const ANSWERS: [Transition; 31] = [
+const ANSWERS: [Transition; 32] = [
     ("nothing", "start"),
     ("reading", "plan_read"),
     ("attempting", "session_seen"),
@@ -18,6 +18,7 @@ const ANSWERS: [Transition; 31] = [
     ("verifying", "verified"),
     ("verifying_again", "verified"),
     ("verifying_first", "verified"),
+    ("asking_opinion", "opinion_given"),
     ("inspecting", "repair_inspected"),
     ("repairing", "repair_ended"),
     ("repairing", "gone"),
@@ -43,15 +44,16 @@ const ANSWERS: [Transition; 31] = [
     ("open", "stop"),
 ];
 
-/// Every phase that can be pending. In each of them the process may die or be stopped, there may
-/// be a notice, and the command may turn out to be impossible.
-const PENDING: [&str; 22] = [
+/// Every phase that can be pending. In each of them the process may die or be stopped, there may be
+/// a notice, and the command may turn out to be impossible.
+const PENDING: [&str; 23] = [
     "reading",
     "attempting",
     "judging_claims",
     "verifying",
     "verifying_again",
     "verifying_first",
+    "asking_opinion",
     "inspecting",
     "repairing",
     "repeating",
@@ -71,10 +73,10 @@ const PENDING: [&str; 22] = [
 ];
 const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
 
-/// An attempt that is stopped tells how far it came; all else is halted.
+/// An attempt that is stopped reports how far it got; everything else is halted.
 const NEVER_HALTED: &str = "attempting";
 
-/// These edit a file that other programs also save; for the first five it is the state file.
+/// These edit a file that other programs also save; for the first five, it is the state file.
 const EDITING: [&str; 15] = [
     "repairing",
     "asking",
@@ -93,18 +95,18 @@ const EDITING: [&str; 15] = [
     "closing",
 ];
 
-/// These run what the agent or the repository wrote, which may change the plan. An attempt reports
-/// such changes itself.
-const GUARDED: [&str; 6] = [
+/// These run foreign code, which may change the plan. An attempt reports such changes itself.
+const GUARDED: [&str; 7] = [
     "judging_claims",
     "verifying",
     "verifying_again",
     "verifying_first",
+    "asking_opinion",
     "repairing",
     "committing",
 ];
 
-/// Returns every transition of the engine: simulated runs must reach all of them, and no other.
+/// Returns every transition of the engine. Simulated runs must reach all of them, and no others.
 #[must_use]
 pub fn expected_transitions() -> BTreeSet<Transition> {
     let always = PENDING
@@ -122,13 +124,13 @@ pub fn expected_transitions() -> BTreeSet<Transition> {
     all
 }
 
-/// The transition that an input causes; `None` for an answer that nothing waits for.
+/// Returns the transition that an input causes; `None` for an answer that nothing waits for.
 pub(crate) fn of(state: &State, input: &Input) -> Option<Transition> {
     let phase = match input {
         Input::Start { .. } => "nothing",
         Input::SessionSeen { seq, .. } => phase_name(&state.task_of(*seq)?.phase),
         Input::PlanRead { seq, .. } if state.reading == Some(*seq) => "reading",
-        // After a resumption it is told in whatever phase the run is by then.
+        // After a resumption, it arrives in whatever phase the run is in by then.
         Input::PlanReviewed { .. } => GUARDED.into_iter().find(|name| *name == pending(state))?,
         Input::ServicesChanged { .. } => return None,
         Input::Resume(_) | Input::Noticed { .. } | Input::Stop { .. } => pending(state),
@@ -149,7 +151,7 @@ pub(crate) fn of(state: &State, input: &Input) -> Option<Transition> {
     Some((phase, input_name(input)))
 }
 
-/// The phase that is pending at the moment.
+/// Returns the phase that is currently pending.
 fn pending(state: &State) -> &'static str {
     let is_asking = |phase: &Phase| matches!(phase, Phase::Asking { .. });
     match state.pending_task() {
@@ -180,6 +182,7 @@ fn phase_name(phase: &Phase) -> &'static str {
         Phase::Verifying { first: true, .. } => "verifying_first",
         Phase::Verifying { again: true, .. } => "verifying_again",
         Phase::Verifying { .. } => "verifying",
+        Phase::AskingOpinion { .. } => "asking_opinion",
         Phase::Inspecting { .. } => "inspecting",
         Phase::Repairing { .. } => "repairing",
         Phase::Budgeting { .. } => "budgeting",
@@ -212,6 +215,7 @@ fn input_name(input: &Input) -> &'static str {
         Input::Gone { .. } => "gone",
         Input::ClaimsJudged { .. } => "claims_judged",
         Input::Verified { .. } => "verified",
+        Input::OpinionGiven { .. } => "opinion_given",
         Input::RepairInspected { .. } => "repair_inspected",
         Input::RepairEnded { .. } => "repair_ended",
         Input::BudgetRead { .. } => "budget_read",

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use regreen_documents::{self as documents, TaskFile};
 use regreen_model::{
-    AgentIdentity, Budget, Budgets, FailureRecord, Limits, PersonChoice, PlanChanges, RunConfig,
-    Task, TaskKey, Timestamp,
+    AgentIdentity, Budget, Budgets, DiagnosisAsk, FailureRecord, Limits, PersonChoice, PlanChanges,
+    RunConfig, Task, TaskKey, Timestamp,
 };
 
 use crate::agent::Character;
@@ -33,7 +33,7 @@ pub(crate) struct World {
     pub(crate) plan: &'static Plan,
     pub(crate) config: RunConfig,
     pub(crate) agent: Character,
-    /// How many of ten things that the agent does go wrong.
+    /// How many out of ten of the agent's actions go wrong.
     pub(crate) trouble: u64,
     pub(crate) now: Timestamp,
     pub(crate) file: Rc<TaskFile>,
@@ -42,14 +42,14 @@ pub(crate) struct World {
     pub(crate) state: State,
     pub(crate) queue: CommandQueue,
     pub(crate) journal: Vec<JournalLine>,
-    /// Where the current run begins in the journal.
+    /// The start of the current run in the journal.
     pub(crate) begins: usize,
     /// A power cut loses nothing before this position.
     pub(crate) synced: usize,
-    /// All choices of people, oldest first.
+    /// All choices, oldest first.
     pub(crate) choices: Vec<PersonChoice>,
     pub(crate) kept: Option<Kept>,
-    /// Changes of the plan, besides those that attempts report.
+    /// Changes to the plan, besides those that attempts report.
     pub(crate) reviews: Vec<(Option<TaskKey>, PlanChanges)>,
     /// Whether a task's work is really done, as a Verify would see it.
     pub(crate) works: BTreeMap<String, bool>,
@@ -63,15 +63,14 @@ pub(crate) struct World {
     pub(crate) reached: BTreeSet<Transition>,
     /// The last answers, which may arrive again.
     pub(crate) answered: VecDeque<Input>,
-    /// Numbers new things.
+    /// The counter for new names.
     pub(crate) made: u64,
     pub(crate) crashes: u32,
     pub(crate) restarts: u32,
     pub(crate) runs: u32,
 }
 
-/// The plan as it was when something of the agent's began to run, until the journal knows what came
-/// of it.
+/// The plan as it was when foreign code started running, kept until the journal has the result.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     pub(crate) plan: Rc<TaskFile>,
@@ -122,8 +121,8 @@ impl World {
         self.made
     }
 
-    /// Returns the text with another title of a row. Where its id does not tell which task it is, the
-    /// title does: a row with another title is another task, under another name.
+    /// Returns the text with another title for a row. If its id doesn't identify the task, the
+    /// title does: a row with another title is then another task, under another name.
     pub(crate) fn retitled(&mut self, file: &TaskFile, task: &Task, words: &str) -> String {
         if self.is_named_by_id(file, task) || task.is_fix() {
             return task_lists::with_words(file, task, words);
@@ -132,8 +131,8 @@ impl World {
         task_lists::with_title(file, task, &title)
     }
 
-    /// Returns whether the id of a task tells which one it is. While the plan is guarded, that is not
-    /// so of an id that was changed, nor of one that several rows have.
+    /// Returns whether a task's id identifies it. While the plan is guarded, a changed id doesn't,
+    /// nor does one that several rows have.
     pub(crate) fn is_named_by_id(&self, file: &TaskFile, task: &Task) -> bool {
         let Some(kept) = &self.kept else {
             return self.plan.has_ids();
@@ -143,7 +142,7 @@ impl World {
     }
 }
 
-/// Some runs have a token budget, depending on their waiting budget.
+/// Returns the budgets. Some runs have a token budget, depending on their waiting budget.
 fn budgets(patience: u64) -> Budgets {
     let tokens = |tokens| Budget {
         tokens: Some(tokens),
@@ -183,8 +182,15 @@ fn config(rng: &mut Rng, plan: &Plan) -> RunConfig {
         gate: rng.one_in(4).then(|| "true".to_owned()),
         ..RunConfig::default()
     };
+    // Derived, not drawn: a draw would change what every seed does.
+    let waits = config.max_wait_ms / WAIT_MS - 1;
     RunConfig {
-        budgets: budgets(config.max_wait_ms / WAIT_MS - 1),
+        budgets: budgets(waits),
+        diagnosis_ask: if waits % 4 == 1 {
+            DiagnosisAsk::Agent
+        } else {
+            DiagnosisAsk::Off
+        },
         ..config
     }
 }

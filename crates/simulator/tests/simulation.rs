@@ -135,18 +135,16 @@ fn every_planted_bug_is_caught() {
 fn a_finding_is_made_small_and_its_journal_can_be_decided_again() {
     let mutant = Some(Mutant::CallsSkippedGreen);
     let found = (0..RUNS).filter_map(|seed| simulator::run(seed, mutant).err());
-    // Not every way to a finding leads to the shortest one.
+    // Not every finding can be shrunk to the shortest one.
     let found: Vec<Box<Finding>> = found.take(4).collect();
-    let shortest = found.iter().map(|found| found.journal.len()).min();
     let smaller = found.into_iter().map(|found| found.smallest(mutant));
     let Some(small) = smaller.min_by_key(|small| small.journal.len()) else {
         panic!("nothing was found")
     };
-    assert!(
-        Some(small.journal.len()) <= shortest.map(|shortest| shortest.min(8)),
-        "{}",
-        small.journal_text()
-    );
+    // An ordinary run with one task skipped and another one done has this many steps, with the name
+    // of the session and the final check.
+    let ordinary = 10;
+    assert!(small.journal.len() <= ordinary, "{}", small.journal_text());
     let mut state = State::default();
     let (_, before) = small
         .journal
@@ -158,28 +156,40 @@ fn a_finding_is_made_small_and_its_journal_can_be_decided_again() {
     }
 }
 
-/// Runs in which the oracle, the engine or the review of the plan was wrong once.
+/// Runs in which the oracle, the engine or the review of the plan was once wrong.
 #[test]
 fn runs_that_were_findings_once_are_clean() {
     let seeds = [
         // A check failed, and its process died before the verdict was stored.
         36_348, 40_505, 88_607, 124_157, //
-        // Rows were removed for the second time while a check ran whose process died.
+        // Rows were removed for the second time during a check whose process died.
         72_474, 129_479, //
-        // A person gave another title to a row whose id an agent had just changed.
+        // A person retitled a row whose id an agent had just changed.
         44_864, 70_809, //
-        // A person retried a task that an agent had just put below another one.
+        // A person retried a task that an agent had just nested below another one.
         158_663, //
-        // Of two tasks with one id, the red one had been moved and got another title.
+        // Of two tasks with one id, the failing one had been moved and retitled.
         83_852, 203_761, 428_246, //
         // The same while the plan was guarded: the title decides which row is which.
         255_691, 475_188, 512_613, 534_860, 701_607, //
-        // A task that had failed was done by another agent's tick, and failed the final check.
+        // A failed task was finished by another agent's tick, and failed the final check.
         300_954, //
-        // A person retried a fix that was nested below another task than the one it fixes.
+        // A person retried a fix that was nested below a task other than the one it fixes.
         449_159, //
         // An agent nested a row that had been put back before.
-        641_201,
+        641_201, //
+        // Rows that an agent had put between fences were copied, and another fence showed them.
+        32_731, 56_148, 101_439, 202_104, 244_710, 254_326, 281_362, 287_831, //
+        // A person retried a fix whose id an agent had just changed.
+        39_818, //
+        // A person skipped a row that agents had removed and that one of them showed again.
+        189_467, //
+        // A person retried the task that a passing fix was for, and a fix of that fix.
+        483_586, //
+        // A person retried a task whose last fix was not saved yet, and removed rows.
+        353_686, //
+        // What an agent lacked was told when its service was down.
+        79_160,
     ];
     for seed in seeds {
         if let Err(finding) = simulator::run(seed, None) {

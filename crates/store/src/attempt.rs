@@ -8,7 +8,7 @@ use crate::row::{check_sum, task_columns, task_from_row, whole, with_sum};
 use crate::run::run_number;
 use crate::{RecordError, RunError, RunId, Store, StoreError};
 
-/// The identity of an attempt among all runs.
+/// Identifies an attempt across all runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttemptKey {
     /// The run it belongs to.
@@ -19,11 +19,11 @@ pub struct AttemptKey {
     pub number: u32,
 }
 
-/// One run of an agent on one task, as people ask about it afterwards. What is not known
-/// yet is `None`.
+/// One run of an agent on one task, as people ask about it later. Fields that aren't known yet are
+/// `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// Which attempt it is.
+    /// The key of the attempt.
     pub key: AttemptKey,
     /// The agent that ran.
     pub agent: String,
@@ -37,17 +37,17 @@ pub struct Attempt {
     pub exit_code: Option<i32>,
     /// The signal that ended the agent's process.
     pub signal: Option<i32>,
-    /// In the engine's words: passed, failed, interrupted …
+    /// The outcome, in the engine's words: passed, failed, interrupted, …
     pub outcome: Option<String>,
     /// The outcome of the independent check, in the engine's words.
     pub verify: Option<String>,
-    /// Where the full output is.
+    /// The path of the full output.
     pub log: Option<String>,
     /// The git tree of the workspace before it.
     pub snapshot_before: Option<String>,
     /// The git tree of the workspace after it.
     pub snapshot_after: Option<String>,
-    /// What it cost, if the agent reported that.
+    /// The cost, if the agent reported it.
     pub cost_microdollars: Option<u64>,
     /// Tokens that the agent read.
     pub input_tokens: Option<u64>,
@@ -78,8 +78,8 @@ impl Attempt {
         }
     }
 
-    /// Adds what an earlier record has and this one lacks: recording the start again never
-    /// erases the end, and an attempt started when it was first recorded.
+    /// Fills in fields that only an earlier record has. Recording the start again never erases the
+    /// end, and an attempt started when it was first recorded.
     #[must_use]
     pub fn merged_over(self, earlier: Self) -> Self {
         Self {
@@ -108,7 +108,7 @@ const SUMMED: usize = 19;
 
 const IN_ORDER: &str = "ORDER BY rows.run, rows.started_ms, rows.number";
 
-/// The condition that finds an attempt's rows in the tables that refer to it.
+/// The condition that selects an attempt's rows in the tables that refer to it.
 pub(crate) const KEY: &str = "run = ? AND task_id = ? AND occurrence = ? AND title = ? \
                               AND number = ?";
 
@@ -116,7 +116,7 @@ impl Store {
     /// Returns all attempts of a run, in order.
     ///
     /// # Errors
-    /// If there is no such run, or the file cannot be read.
+    /// Returns an error if there is no such run, or the file can't be read.
     pub fn attempts_in_run(&self, run: &RunId) -> Result<Vec<Attempt>, RunError> {
         let _reading = self.read_transaction()?;
         let number = run_number(&self.conn, run)?;
@@ -126,14 +126,14 @@ impl Store {
     /// Returns all attempts of the tasks with this id in all runs of a spec, in order.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file can't be read.
     pub fn attempts_of_task(&self, spec: &str, task: &TaskId) -> Result<Vec<Attempt>, StoreError> {
         let of_task = "rows.task_id = ?1 AND runs.spec = ?2";
         read(&self.conn, of_task, (task.as_str(), spec))
     }
 }
 
-/// Stores an attempt, or adds what is new about it.
+/// Stores an attempt, or updates it with new fields.
 pub(crate) fn record_attempt(conn: &Connection, attempt: &Attempt) -> Result<(), RecordError> {
     let run = run_number(conn, &attempt.key.run)?;
     let earlier = find(conn, run, &attempt.key)?;
@@ -187,7 +187,7 @@ pub(crate) fn key_columns(run: i64, key: &AttemptKey) -> Vec<Value> {
     columns
 }
 
-/// Reads the key from a row that begins with its columns.
+/// Reads the key from a row that starts with its columns.
 pub(crate) fn key_from_row(row: &Row<'_>, run_id: usize) -> Result<AttemptKey, StoreError> {
     Ok(AttemptKey {
         run: RunId::named(row.get::<_, String>(run_id)?),

@@ -1,4 +1,4 @@
-//! What people chose for tasks outside of runs.
+//! People's choices for tasks, made outside of runs.
 
 use regreen_model::{ChoiceKind, PersonChoice, TaskKey};
 use rusqlite::types::Value;
@@ -11,11 +11,10 @@ const COLUMNS: &str = "number, spec, task_id, occurrence, title, what, at_ms, su
 const SUMMED: usize = 7;
 
 impl Store {
-    /// Stores what a person chose and returns its number. When this returns, it is on the
-    /// disk.
+    /// Stores a choice and returns its number. When this returns, the choice is on the disk.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file can't be written.
     pub fn choose(
         &mut self,
         spec: &str,
@@ -37,14 +36,14 @@ impl Store {
     /// Returns all choices for a spec's tasks, oldest first.
     ///
     /// # Errors
-    /// If the file cannot be read, or is damaged.
+    /// Returns an error if the file can't be read, or is damaged.
     pub fn choices(&self, spec: &str) -> Result<Vec<PersonChoice>, StoreError> {
         let _reading = self.read_transaction()?;
         choices_where(&self.conn, |chosen_for| chosen_for == spec)
     }
 }
 
-/// Reads all of them, whichever are wanted, so that a missing one is noticed.
+/// Reads all choices and filters them, so that a missing row is detected.
 pub(crate) fn choices_where(
     conn: &Connection,
     mut wanted: impl FnMut(&str) -> bool,

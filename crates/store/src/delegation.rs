@@ -6,29 +6,29 @@ use rusqlite::{Connection, Row, params_from_iter};
 use crate::row::{check_sum, json, whole, with_sum};
 use crate::{Store, StoreError};
 
-/// One attempt of a delegation, as people look for it afterwards.
+/// One attempt of a delegation, as people look for it later.
 ///
-/// Category, kind and outcome are names here, not types: a file may hold what a later version
-/// of regreen added, and that is still worth showing.
+/// Category, kind and outcome are names here, not types: a file may contain names that a later
+/// version of regreen added, and those are still worth showing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delegation {
     /// The name of the delegation.
     pub id: String,
-    /// Of the attempt, from 1.
+    /// The number of the attempt, counted from 1.
     pub number: u32,
     /// When it began.
     pub at_ms: i64,
     /// The agent that ran.
     pub agent: String,
-    /// What the agent was told besides the prompt.
+    /// The kind of prompt.
     pub prompt_kind: String,
     /// The prompt itself.
     pub prompt: String,
     /// The time limit of the attempt.
     pub timeout_ms: u64,
-    /// Relative to the workspace.
+    /// The path of the log, relative to the workspace.
     pub log: String,
-    /// `None` while it is running.
+    /// The outcome; `None` while it is running.
     pub outcome: Option<String>,
     /// How long it took.
     pub duration_ms: Option<u64>,
@@ -44,7 +44,7 @@ pub struct Delegation {
     pub files: Vec<String>,
     /// The response to its failure.
     pub tried: Option<String>,
-    /// Whether the next attempt succeeded; `None` if that is unknown.
+    /// Whether the next attempt succeeded; `None` if unknown.
     pub helped: Option<bool>,
 }
 
@@ -53,10 +53,10 @@ const COLUMNS: &str = "id, number, at_ms, agent, prompt_kind, prompt, timeout_ms
 const SUMMED: usize = 17;
 
 impl Store {
-    /// Stores an attempt of a delegation; a later record replaces an earlier one.
+    /// Stores an attempt of a delegation, replacing an earlier record of it.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file can't be written.
     pub fn record_delegation(&mut self, attempt: &Delegation) -> Result<(), StoreError> {
         let tx = self.write()?;
         let places = vec!["?"; SUMMED + 1].join(", ");
@@ -69,7 +69,7 @@ impl Store {
     /// Returns all attempts of delegations that began at or after a time, oldest first.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file can't be read.
     pub fn delegations_since(&self, since_ms: i64) -> Result<Vec<Delegation>, StoreError> {
         read(&self.conn, since_ms)
     }

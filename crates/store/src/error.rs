@@ -1,6 +1,6 @@
 use rusqlite::{Error, ErrorCode, ffi};
 
-/// What can go wrong with the file itself, in any operation.
+/// Errors of the file itself, which any operation may return.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another process holds the file.
@@ -9,10 +9,10 @@ pub enum StoreError {
     /// There is no space left.
     #[error("the disk is full; cannot write the journal")]
     DiskFull,
-    /// Permissions forbid to write.
+    /// This user may not write the file.
     #[error("the journal or its folder is not writable")]
     NotWritable,
-    /// The file was changed by someone else or by the disk. It can be set aside.
+    /// The file was changed by another program or by the disk. It can be moved aside.
     #[error("the journal is damaged: {0}")]
     Damaged(String),
     /// Anything else that SQLite reports.
@@ -25,7 +25,7 @@ impl StoreError {
         Self::Damaged(what.into())
     }
 
-    /// Tells the user what to do about it.
+    /// Returns advice for the user.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl StoreError {
     }
 }
 
-/// Reads SQLite's error codes; nothing else does.
+/// The only place that reads SQLite's error codes.
 impl From<Error> for StoreError {
     fn from(error: Error) -> Self {
         match &error {
@@ -49,9 +49,9 @@ impl From<Error> for StoreError {
                 Some(known) => known,
                 None => Self::Other(error),
             },
-            // Every statement here is a constant that fits the schema, and every column is
-            // read as what it was stored as: if that fails, the file is not what it was. Rows
-            // that need not be there are asked for as such.
+            // Every statement here is a constant that fits the schema, and every column is read
+            // with the type it was stored with. If that fails, the file has changed. Optional rows
+            // are queried as such.
             Error::SqlInputError { .. }
             | Error::QueryReturnedNoRows
             | Error::FromSqlConversionFailure(..)
@@ -65,7 +65,7 @@ impl From<Error> for StoreError {
 
 fn from_code(code: ffi::Error, text: Option<&str>) -> Option<StoreError> {
     match (code.code, code.extended_code) {
-        // The file that readers and the writer share could not grow.
+        // The file shared by readers and the writer couldn't grow.
         (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => Some(StoreError::DiskFull),
         (_, ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_CORRUPTFS)
         | (

@@ -1,4 +1,4 @@
-//! History: what people may ask about later, failures among it.
+//! History: what people may ask about later, including failures.
 
 use regreen_model::{Failure, TaskId};
 use rusqlite::types::Value;
@@ -9,8 +9,8 @@ use crate::row::{check_sum, with_sum};
 use crate::run::run_number;
 use crate::{Attempt, AttemptKey, RunError, RunId, Store, StoreError};
 
-/// A row that people may ask about later. It is stored with the step it follows from;
-/// storing it again changes nothing.
+/// A row that people may ask about later. It is stored with the step that produced it; storing it
+/// again changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryRow {
     /// An attempt.
@@ -25,19 +25,20 @@ pub enum RecordError {
     /// There is no such run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A failure names an attempt that is not stored.
+    /// A failure names an attempt that isn't stored.
     #[error("attempt {} of task {} in run {} not found", .0.number, .0.task, .0.run)]
     NoSuchAttempt(Box<AttemptKey>),
-    /// The file cannot be used.
+    /// The file can't be used.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Store {
-    /// Stores rows outside a step, all or none: for what is learned between runs.
+    /// Stores rows outside of a step, all or none, for facts learned between runs.
     ///
     /// # Errors
-    /// If a row names what is not there, or the file cannot be written.
+    /// Returns an error if a row refers to something that doesn't exist, or the file can't be
+    /// written.
     pub fn record(&mut self, rows: &[HistoryRow]) -> Result<(), RecordError> {
         let tx = self.write()?;
         for row in rows {
@@ -55,10 +56,10 @@ pub(crate) fn record_row(conn: &Connection, row: &HistoryRow) -> Result<(), Reco
     }
 }
 
-/// Why an attempt failed, as people look for it afterwards.
+/// Why an attempt failed, as people look for it later.
 ///
-/// Category and kind are names here, not types: a file may hold kinds that a later version
-/// of regreen added, and those are still worth showing.
+/// Category and kind are names here, not types: a file may contain kinds that a later version of
+/// regreen added, and those are still worth showing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureRow {
     /// The attempt that failed.
@@ -73,17 +74,17 @@ pub struct FailureRow {
     pub message: String,
     /// The line that a person would quote.
     pub blocked_on: Option<String>,
-    /// The same for the same blocker.
+    /// Identifies the blocker.
     pub fingerprint: String,
     /// The whole failure as JSON.
     pub report: String,
 }
 
 impl FailureRow {
-    /// Makes a row of a failure.
+    /// Creates the row for a failure.
     ///
     /// # Errors
-    /// If the failure has no form in JSON.
+    /// Returns an error if the failure can't be represented in JSON.
     pub fn new(
         attempt: AttemptKey,
         at_ms: i64,
@@ -104,7 +105,7 @@ impl FailureRow {
     /// Returns the failure itself.
     ///
     /// # Errors
-    /// If a newer version of regreen stored what this one does not know.
+    /// Returns an error if a newer version of regreen stored something that this one doesn't know.
     pub fn failure(&self) -> Result<Failure, serde_json::Error> {
         serde_json::from_str(&self.report)
     }
@@ -118,7 +119,7 @@ impl Store {
     /// Returns all failures of a run, oldest first.
     ///
     /// # Errors
-    /// If there is no such run, or the file cannot be read.
+    /// Returns an error if there is no such run, or the file can't be read.
     pub fn failures_in_run(&self, run: &RunId) -> Result<Vec<FailureRow>, RunError> {
         let _reading = self.read_transaction()?;
         let number = run_number(&self.conn, run)?;
@@ -128,7 +129,7 @@ impl Store {
     /// Returns all failures of the tasks with this id in all runs of a spec, oldest first.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file can't be read.
     pub fn failures_of_task(
         &self,
         spec: &str,
@@ -141,13 +142,13 @@ impl Store {
     /// Returns all failures at or after a time, oldest first.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file can't be read.
     pub fn failures_since(&self, since_ms: i64) -> Result<Vec<FailureRow>, StoreError> {
         read(&self.conn, "rows.at_ms >= ?1", [since_ms])
     }
 }
 
-/// Stores the failure of a stored attempt; a later record replaces an earlier one.
+/// Stores the failure of a stored attempt, replacing an earlier record of it.
 fn record_failure(conn: &Connection, failure: &FailureRow) -> Result<(), RecordError> {
     let run = run_number(conn, &failure.attempt.run)?;
     if !exists(conn, run, &failure.attempt)? {

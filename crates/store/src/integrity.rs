@@ -11,24 +11,24 @@ use crate::{CommandSeq, RunError, RunId, StepNo, Store, StoreError};
 /// Why no copy was made.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
-    /// Something has that name already.
+    /// The name is already taken.
     #[error("{} already exists", .0.display())]
     Exists(PathBuf),
     /// The name is not UTF-8.
     #[error("{} is not a name SQLite can use", .0.display())]
     BadName(PathBuf),
-    /// The file cannot be used.
+    /// The file can't be used.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Store {
-    /// Reads everything once and compares it with itself: pages, indexes, checksums, numbers
-    /// of rows, and pending commands. Opening does not do this, because it takes as long as
-    /// reading the whole file.
+    /// Reads the whole file and checks its consistency: pages, indexes, checksums, row counts and
+    /// pending commands. Opening a file doesn't do this, because it takes as long as reading all of
+    /// it.
     ///
     /// # Errors
-    /// `Damaged`, with the first thing that is wrong.
+    /// Returns [`StoreError::Damaged`] with the first problem found.
     pub fn check(&self) -> Result<(), StoreError> {
         let _reading = self.read_transaction()?;
         check_pages(&self.conn)?;
@@ -67,10 +67,10 @@ impl Store {
         }
     }
 
-    /// Writes a compact copy of the file as it is now; runs in progress do not disturb it.
+    /// Writes a compact copy of the file in its current state. This works during runs.
     ///
     /// # Errors
-    /// If something has that name already, or the copy cannot be written.
+    /// Returns an error if the name is already taken, or the copy can't be written.
     pub fn copy_to(&self, path: &Path) -> Result<(), CopyError> {
         if path.symlink_metadata().is_ok() {
             return Err(CopyError::Exists(path.to_owned()));
@@ -93,7 +93,7 @@ fn check_pages(conn: &Connection) -> Result<(), StoreError> {
     }
 }
 
-/// A run that is listed but cannot be found is damage as well.
+/// A run that is listed but can't be found is damage as well.
 fn as_damaged(error: RunError) -> StoreError {
     match error {
         RunError::Store(error) => error,

@@ -1,23 +1,22 @@
 //! Adding steps, and the commands they leave pending.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use crate::history::record_row;
 use crate::run::run_number;
 use crate::step::{insert_step, read_step};
-use crate::store::{FULL, SYNCHRONOUS};
 use crate::{
     CommandSeq, HistoryRow, IssuedCommand, RecordError, RunError, RunId, Step, StepNo, Store,
     StoreError,
 };
 
-/// Why a step was not stored. Nothing of it was.
+/// Why a step was not stored. No part of it was.
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
     /// The run is unknown or has ended.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The step leaves a gap, or is stored already.
+    /// The step leaves a gap, or is already stored.
     #[error("step {got} cannot follow step {last} of run {run}")]
     OutOfOrder {
         /// The run.
@@ -27,19 +26,19 @@ pub enum AppendError {
         /// The step that was refused.
         got: StepNo,
     },
-    /// The step answers a command that is not pending.
+    /// The step answers a command that isn't pending.
     #[error("command {0} is not pending")]
     NotPending(CommandSeq),
-    /// The step issues a command that is pending.
+    /// The step issues a command that is already pending.
     #[error("command {0} is already pending")]
     AlreadyPending(CommandSeq),
     /// A row of history was refused.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// Something in the step cannot be serialized.
+    /// Part of the step can't be serialized.
     #[error("cannot encode the step as JSON: {0}")]
     NotJson(#[from] serde_json::Error),
-    /// The file cannot be used.
+    /// The file can't be used.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -51,49 +50,40 @@ impl From<rusqlite::Error> for AppendError {
 }
 
 impl Store {
-    /// Stores a step and the rows of history that follow from it, all or nothing. When this
-    /// returns, they are on the disk.
+    /// Stores a step and the history rows that follow from it, all or nothing. When this returns,
+    /// they are on the disk.
     ///
     /// # Errors
-    /// If the step does not follow the last one, contradicts the pending commands, or cannot be
-    /// written.
+    /// Returns an error if the step doesn't follow the last one, contradicts the pending commands,
+    /// or can't be written.
     pub fn append(
         &mut self,
         run: &RunId,
         step: &Step,
         history: &[HistoryRow],
     ) -> Result<(), AppendError> {
-        let tx = self.write()?;
-        append_step(&tx, run, step)?;
-        for row in history {
-            record_row(&tx, row)?;
-        }
-        tx.commit()?;
-        Ok(())
+        append_in(self.write()?, run, step, history)
     }
 
-    /// Stores a step that can be produced again, as atomically as any other. It survives the
-    /// death of this process, but a power failure may lose it until [`Store::append`] stores
-    /// the next step.
+    /// Stores a step that could be produced again, as atomically as any other. It survives the
+    /// death of this process, but a power failure may lose it until [`Store::append`] stores the
+    /// next step.
     ///
     /// # Errors
-    /// As for [`Store::append`].
+    /// Fails like [`Store::append`].
     pub fn append_unsynced(
         &mut self,
         run: &RunId,
         step: &Step,
         history: &[HistoryRow],
     ) -> Result<(), AppendError> {
-        self.conn.pragma_update(None, SYNCHRONOUS, "NORMAL")?;
-        let appended = self.append(run, step, history);
-        self.conn.pragma_update(None, SYNCHRONOUS, FULL)?;
-        appended
+        append_in(self.write_unsynced()?, run, step, history)
     }
 
-    /// Returns the commands that no step has answered, in the order of their numbers.
+    /// Returns the commands that no step has answered, ordered by number.
     ///
     /// # Errors
-    /// If there is no such run, or the file is damaged.
+    /// Returns an error if there is no such run, or the file is damaged.
     pub fn outstanding(&self, run: &RunId) -> Result<Vec<IssuedCommand>, RunError> {
         let _reading = self.read_transaction()?;
         let number = run_number(&self.conn, run)?;
@@ -106,6 +96,20 @@ impl Store {
     }
 }
 
+fn append_in(
+    tx: Transaction<'_>,
+    run: &RunId,
+    step: &Step,
+    history: &[HistoryRow],
+) -> Result<(), AppendError> {
+    append_step(&tx, run, step)?;
+    for row in history {
+        record_row(&tx, row)?;
+    }
+    tx.commit()?;
+    Ok(())
+}
+
 /// Appends a step without committing, for importing many at once.
 pub(crate) fn append_step(conn: &Connection, run: &RunId, step: &Step) -> Result<(), AppendError> {
     let number = advance(conn, run, step)?;
@@ -113,7 +117,7 @@ pub(crate) fn append_step(conn: &Connection, run: &RunId, step: &Step) -> Result
     update_pending(conn, number, step)
 }
 
-/// Advances the run by exactly one step, or explains why this is not the next one.
+/// Advances the run by exactly one step, or returns why this isn't the next one.
 fn advance(conn: &Connection, run: &RunId, step: &Step) -> Result<i64, AppendError> {
     let sql = "UPDATE runs SET last_step = ?2, owed = owed + ?3
                WHERE id = ?1 AND last_step = ?2 - 1
@@ -143,7 +147,7 @@ fn rejection(conn: &Connection, run: &RunId, got: StepNo) -> AppendError {
     }
 }
 
-/// Returns the last step of a run, on which the run and its steps have to agree.
+/// Returns the last step of a run, checking that the run and its steps agree on it.
 pub(crate) fn last_step(conn: &Connection, run: i64) -> Result<StepNo, StoreError> {
     let sql = "SELECT last_step, coalesce((SELECT max(step) FROM steps WHERE run = ?1), 0)
                FROM runs WHERE run = ?1";
@@ -226,7 +230,8 @@ fn issued(
         .ok_or_else(|| StoreError::damaged(format!("step {step} did not issue command {seq}")))
 }
 
-/// Pending commands were issued lately, so there are few steps to search.
+/// Returns whether a step answers the command. Pending commands are recent, so there are few steps
+/// to search.
 fn is_answered(
     conn: &Connection,
     run: i64,

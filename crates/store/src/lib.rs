@@ -1,8 +1,8 @@
 //! One SQLite file per workspace: the journal of every run, and the history people ask about.
 //!
-//! The store knows nothing of what inputs, events and commands mean. It keeps them as JSON
-//! with a kind and a version, one row and one transaction per step, and hands them back in
-//! order. Time is always an argument.
+//! The store doesn't know what inputs, events and commands mean. It stores them as JSON with a kind
+//! and a version, one row and one transaction per step, and returns them in order. Time is always
+//! an argument.
 //!
 //! ```
 //! use regreen_store::{NewRun, Store};
@@ -38,6 +38,7 @@ pub use integrity::CopyError;
 pub use journal::AppendError;
 pub use recording::{ExportError, ImportError, Recording, RecordingError, RecordingHeader};
 pub use run::{NewRun, Run, RunEnd, RunError, RunId};
+pub use schema::{FileFormat, Migration};
 pub use snapshot::{Snapshot, SnapshotError};
 pub use step::{CommandSeq, IssuedCommand, Step, StepNo, Steps, StoredEvent, VersionedJson};
 pub use store::{OpenError, Store};

@@ -1,4 +1,4 @@
-//! A run as text: one line about it, then one line per step.
+//! A run as text: one line for the run, then one line per step.
 
 use std::io::{self, BufRead, Lines};
 
@@ -8,7 +8,7 @@ use crate::journal::append_step;
 use crate::run::{insert_end, insert_run, is_taken};
 use crate::{AppendError, Run, RunEnd, RunError, RunId, Step, StepNo, Store, StoreError};
 
-/// The version of the text; higher ones are refused.
+/// The version of the format; higher ones are refused.
 const FORMAT: u32 = 1;
 
 /// The first line of a recording.
@@ -20,7 +20,7 @@ pub struct RecordingHeader {
     pub run: RunId,
     /// The spec whose tasks were run.
     pub spec: String,
-    /// The version of regreen that began the run.
+    /// The version of regreen that started the run.
     pub regreen: String,
     /// When the run started.
     pub started_ms: i64,
@@ -47,10 +47,10 @@ pub enum ExportError {
     /// There is no such run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The file cannot be used.
+    /// The file can't be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A step cannot be serialized.
+    /// A step can't be serialized.
     #[error("cannot encode a step as JSON: {0}")]
     NotJson(#[from] serde_json::Error),
 }
@@ -61,15 +61,15 @@ pub enum RecordingError {
     /// Reading failed.
     #[error("cannot read the recording: {0}")]
     Io(#[from] io::Error),
-    /// A line is not what it should be.
+    /// A line is invalid.
     #[error("cannot parse line {line} of the recording: {error}")]
     BadLine {
-        /// 1-based.
+        /// The line number, 1-based.
         line: usize,
         /// The error.
         error: serde_json::Error,
     },
-    /// There is no first line.
+    /// The recording is empty.
     #[error("the recording is empty")]
     Empty,
     /// A newer regreen wrote it.
@@ -80,24 +80,24 @@ pub enum RecordingError {
     },
 }
 
-/// Why a recording was not stored. Nothing of it was.
+/// Why a recording was not stored. No part of it was.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The run already exists.
     #[error("the journal already has a run {0}")]
     Exists(RunId),
-    /// The recording cannot be read.
+    /// The recording can't be read.
     #[error(transparent)]
     Recording(#[from] RecordingError),
-    /// A step does not fit the one before it.
+    /// A step doesn't fit the one before it.
     #[error(transparent)]
     Append(#[from] AppendError),
-    /// The file cannot be used.
+    /// The file can't be used.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// A recording being read: its header, then, as an iterator, its steps.
+/// A recording that is being read: its header, and as an iterator its steps.
 #[derive(Debug)]
 pub struct Recording<R> {
     /// Its first line.
@@ -110,7 +110,7 @@ impl<R: BufRead> Recording<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// If the first line is not a header that this version knows.
+    /// Returns an error if the first line isn't a header that this version knows.
     pub fn read(reader: R) -> Result<Self, RecordingError> {
         let mut lines = reader.lines();
         let first = lines.next().ok_or(RecordingError::Empty)??;
@@ -144,10 +144,10 @@ fn parse<T: for<'d> Deserialize<'d>>(line: usize, text: &str) -> Result<T, Recor
 }
 
 impl Store {
-    /// Returns the lines of a run's recording, without line ends.
+    /// Returns the lines of a run's recording, without line endings.
     ///
     /// # Errors
-    /// If there is no such run, or the file cannot be read.
+    /// Returns an error if there is no such run, or the file can't be read.
     pub fn export(
         &self,
         run: &RunId,
@@ -158,11 +158,11 @@ impl Store {
         Ok(first.chain(steps.map(|step| one_line(&step?))))
     }
 
-    /// Stores a recorded run under its own name, as one that has ended: it can be inspected,
-    /// but not resumed.
+    /// Stores a recorded run under its own id as a finished one: it can be inspected but not
+    /// resumed.
     ///
     /// # Errors
-    /// If the run already exists, or the recording cannot be read.
+    /// Returns an error if the run already exists, or the recording can't be read.
     pub fn import<R: BufRead>(&mut self, recording: Recording<R>) -> Result<RunId, ImportError> {
         let header = recording.header.clone();
         let tx = self.write()?;
@@ -183,7 +183,8 @@ impl Store {
     }
 }
 
-/// JSON strings contain no line ends, and whitespace outside of them may be anything.
+/// Serializes a value on one line. JSON strings contain no line breaks, and whitespace outside of
+/// them may be replaced.
 fn one_line(value: &impl Serialize) -> Result<String, ExportError> {
     Ok(serde_json::to_string(value)?.replace(['\n', '\r'], " "))
 }

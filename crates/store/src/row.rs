@@ -1,4 +1,4 @@
-//! Rows: values on their way into and out of columns, checksums, and how many rows there must be.
+//! Rows: converting values to and from columns, checksums, and the expected number of rows.
 
 use regreen_model::{TaskId, TaskKey};
 use rusqlite::types::{Value, ValueRef};
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::StoreError;
 
-/// SQLite's integers end at 2⁶³. Nothing that is counted here comes near.
+/// Converts a count. SQLite's integers end at 2⁶³, which no count here comes near.
 pub(crate) fn whole(number: u64) -> Value {
     Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
@@ -28,7 +28,7 @@ pub(crate) fn task_columns(task: &TaskKey) -> [Value; 3] {
     ]
 }
 
-/// Reads a task's key from the three columns that begin at `first`.
+/// Reads a task's key from the three columns that start at `first`.
 pub(crate) fn task_from_row(row: &Row<'_>, first: usize) -> Result<TaskKey, StoreError> {
     let id: String = row.get(first)?;
     Ok(TaskKey {
@@ -38,7 +38,7 @@ pub(crate) fn task_from_row(row: &Row<'_>, first: usize) -> Result<TaskKey, Stor
     })
 }
 
-/// Returns the checksum of a row about to be stored.
+/// Returns the checksum of a row to be stored.
 pub(crate) fn sum_of(columns: &[Value]) -> i64 {
     sum(columns.iter().map(ValueRef::from))
 }
@@ -73,7 +73,7 @@ fn sum<'v>(columns: impl Iterator<Item = ValueRef<'v>>) -> i64 {
     i64::from(hasher.finalize())
 }
 
-/// Includes type and length, so that text cannot move from one column to the next unnoticed.
+/// Adds type and length as well, so that text can't move from one column to the next unnoticed.
 fn add(hasher: &mut crc32fast::Hasher, column: ValueRef<'_>) {
     let (kind, bytes): (u8, &[u8]) = match column {
         ValueRef::Null => (0, &[]),
@@ -92,10 +92,10 @@ fn add_number(hasher: &mut crc32fast::Hasher, kind: u8, bytes: [u8; 8]) {
     hasher.update(&bytes);
 }
 
-/// How many rows there must be in the tables that resuming depends on. It is on a page of
-/// its own, so that rows that vanish with their page are missed.
+/// The expected number of rows in the tables that resuming depends on. It is on a page of its own,
+/// so that rows lost along with their page are missed.
 ///
-/// Steps and pending commands are counted by their run.
+/// Steps and pending commands are counted per run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowCounts {
     pub(crate) runs: i64,

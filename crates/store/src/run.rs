@@ -11,15 +11,15 @@ use crate::row::{RowCounts, check_sum, with_sum};
 use crate::schema::REGREEN;
 use crate::{StepNo, Store, StoreError};
 
-/// A run that is about to begin.
+/// A run to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRun {
     /// The spec whose tasks are run, as the caller names it.
     pub spec: String,
     /// When it starts.
     pub started_ms: i64,
-    /// The name of the work tree, if it is not the only one of its repository: runs that start in
-    /// several of them at once keep their snapshots in one place.
+    /// The name of the work tree, if its repository has several. Runs that start in several of them
+    /// at once keep their snapshots in one place.
     pub tree: Option<String>,
 }
 
@@ -30,13 +30,13 @@ pub struct Run {
     pub id: RunId,
     /// The spec whose tasks are run.
     pub spec: String,
-    /// The version of regreen that began it.
+    /// The version of regreen that started it.
     pub regreen: String,
     /// When it started.
     pub started_ms: i64,
     /// Its last step.
     pub last_step: StepNo,
-    /// `None` while it can still be resumed.
+    /// `None` while it can be resumed.
     pub end: Option<RunEnd>,
 }
 
@@ -45,7 +45,7 @@ pub struct Run {
 pub struct RunEnd {
     /// When it ended.
     pub ended_ms: i64,
-    /// In the engine's words.
+    /// The outcome, in the engine's words.
     pub outcome: String,
     /// The exit code of regreen, if it ended by itself.
     pub exit_code: Option<i32>,
@@ -63,7 +63,7 @@ impl Run {
         }
     }
 
-    /// The columns that the checksum covers; the others change.
+    /// The number of columns that the checksum covers; the others change.
     pub(crate) const SUMMED: usize = 4;
     pub(crate) const COLUMNS: &str = "id, spec, regreen, started_ms, sum";
 
@@ -112,16 +112,16 @@ impl RunEnd {
     }
 }
 
-/// The id of a run: when it started, to the second in UTC (`20261116-024930`), followed by the name
+/// The id of a run: its start time in UTC to the second (`20261116-024930`), followed by the name
 /// of a linked work tree (`20261116-024930-in-login`) and by a number if several started in that
-/// second (`20261116-024930-02`). It sorts by time, can
-/// name a folder, and is unique even if an earlier file was lost.
+/// second (`20261116-024930-02`). It sorts by time, can name a folder, and is unique even if an
+/// earlier file was lost.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(String);
 
 impl RunId {
-    /// Wraps a name as it was typed or stored, without checking that there is such a run.
+    /// Wraps a name as typed or stored, without checking that the run exists.
     #[must_use]
     pub fn named(name: impl Into<String>) -> Self {
         Self(name.into())
@@ -148,16 +148,16 @@ impl fmt::Display for RunId {
     }
 }
 
-/// Why something about a run could not be read or stored.
+/// Why something about a run couldn't be read or stored.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// There is no such run.
     #[error("run {0} not found in the journal")]
     NoSuchRun(RunId),
-    /// The run has ended, in another way than is asked for.
+    /// The run has already ended, with another outcome.
     #[error("run {0} has already ended")]
     Ended(RunId),
-    /// The file cannot be used.
+    /// The file can't be used.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -169,10 +169,10 @@ impl From<rusqlite::Error> for RunError {
 }
 
 impl Store {
-    /// Begins a run and returns its id.
+    /// Starts a run and returns its id.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file can't be written.
     pub fn begin_run(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
         let tx = self.write()?;
         let id = unused_id(&tx, new)?;
@@ -181,21 +181,21 @@ impl Store {
         Ok(id)
     }
 
-    /// Returns the newest run of this spec, if it has not ended. Older ones that never ended
-    /// were abandoned when a newer one began.
+    /// Returns the newest run of this spec, if it hasn't ended. Older ones that never ended were
+    /// abandoned when a newer one started.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file can't be read.
     pub fn unfinished_run(&self, spec: &str) -> Result<Option<RunId>, StoreError> {
         let _reading = self.read_transaction()?;
         let newest = newest_run_where(&self.conn, |run| run.spec == spec)?;
         Ok(newest.filter(|run| run.end.is_none()).map(|run| run.id))
     }
 
-    /// Ends a run. Ending it twice in the same way changes nothing.
+    /// Ends a run. Ending it twice with the same outcome changes nothing.
     ///
     /// # Errors
-    /// If there is no such run, or it ended in another way.
+    /// Returns an error if there is no such run, or it ended with another outcome.
     pub fn end_run(&mut self, id: &RunId, end: &RunEnd) -> Result<(), RunError> {
         let tx = self.write()?;
         let run = run_number(&tx, id)?;
@@ -211,7 +211,7 @@ impl Store {
     /// Returns the newest runs, newest first.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file can't be read.
     pub fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
         let _reading = self.read_transaction()?;
         let mut runs = Vec::new();
@@ -227,7 +227,7 @@ impl Store {
     /// Returns a run.
     ///
     /// # Errors
-    /// If there is no such run.
+    /// Returns an error if there is no such run.
     pub fn run(&self, id: &RunId) -> Result<Run, RunError> {
         let _reading = self.read_transaction()?;
         newest_run_where(&self.conn, |run| run.id == *id)?
@@ -236,7 +236,7 @@ impl Store {
 }
 
 /// Reads whole rows instead of searching an index, so that a row with a damaged id or spec is
-/// noticed rather than skipped, and so is a missing one.
+/// detected rather than skipped, and a missing one as well.
 fn newest_run_where(
     conn: &Connection,
     mut wanted: impl FnMut(&Run) -> bool,
@@ -294,8 +294,7 @@ pub(crate) fn insert_end(conn: &Connection, run: i64, end: &RunEnd) -> Result<()
     counts.write(conn)
 }
 
-/// Returns all ends by the number of their run. Reading all is the only way to notice a
-/// missing one.
+/// Returns all ends by run number. Only reading all of them reveals a missing one.
 fn read_ends(conn: &Connection) -> Result<BTreeMap<i64, RunEnd>, StoreError> {
     let sql = format!("SELECT {} FROM run_ends", RunEnd::COLUMNS);
     let mut statement = conn.prepare_cached(&sql)?;
@@ -314,7 +313,7 @@ fn read_ends(conn: &Connection) -> Result<BTreeMap<i64, RunEnd>, StoreError> {
     }
 }
 
-/// Returns the number that stands for the run inside the file.
+/// Returns the number of the run inside the file.
 pub(crate) fn run_number(conn: &Connection, id: &RunId) -> Result<i64, RunError> {
     let sql = format!("SELECT {}, run FROM runs WHERE id = ?1", Run::COLUMNS);
     let mut statement = conn.prepare_cached(&sql)?;

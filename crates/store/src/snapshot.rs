@@ -8,11 +8,11 @@ use crate::{RunError, RunId, StepNo, Store, StoreError, VersionedJson};
 const COLUMNS: &str = "run, step, version, state, sum";
 const SUMMED: usize = 4;
 
-/// The newest, and one as a fallback.
+/// The newest one, and one as a fallback.
 const KEPT: u32 = 2;
 
-/// The state after a step, so that resuming need not replay from the first. It is only a
-/// cache: the events are the truth.
+/// The state after a step, so that resuming need not replay everything. It is only a cache: the
+/// events are the truth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The step it was taken after.
@@ -32,13 +32,13 @@ pub enum SnapshotError {
     NoSuchStep {
         /// The run.
         run: RunId,
-        /// The step that it lacks.
+        /// The missing step.
         step: StepNo,
     },
-    /// The state cannot be serialized.
+    /// The state can't be serialized.
     #[error("cannot encode the state as JSON: {0}")]
     NotJson(#[from] serde_json::Error),
-    /// The file cannot be used.
+    /// The file can't be used.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -50,10 +50,10 @@ impl From<rusqlite::Error> for SnapshotError {
 }
 
 impl Store {
-    /// Stores a snapshot, and keeps the one before it as well.
+    /// Stores a snapshot and keeps the previous one as well.
     ///
     /// # Errors
-    /// If the run has no such step, or the file cannot be written.
+    /// Returns an error if the run has no such step, or the file can't be written.
     pub fn save_snapshot(&mut self, run: &RunId, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         let tx = self.write()?;
         let number = run_number(&tx, run)?;
@@ -67,11 +67,10 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the newest snapshot that can still be read; `None` means that all events have
-    /// to be replayed.
+    /// Returns the newest readable snapshot; `None` if all events must be replayed.
     ///
     /// # Errors
-    /// If there is no such run, or the file is damaged in a way that leaves no way around.
+    /// Returns an error if there is no such run, or the file is too damaged.
     pub fn latest_snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, RunError> {
         let _reading = self.read_transaction()?;
         let number = run_number(&self.conn, run)?;
@@ -80,7 +79,7 @@ impl Store {
         let mut statement = self.conn.prepare_cached(&sql)?;
         let mut rows = statement.query([number])?;
         while let Some(row) = rows.next()? {
-            // One that does not match its checksum is skipped: the events have all of it.
+            // A snapshot that doesn't match its checksum is skipped: the events contain everything.
             match from_row(row, number) {
                 Ok(snapshot) if snapshot.step <= last => return Ok(Some(snapshot)),
                 _ => {}

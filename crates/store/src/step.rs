@@ -1,4 +1,4 @@
-//! The steps of a run, and reading them in order without holding them all.
+//! The steps of a run, read in order without keeping them all in memory.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::row::{check_sum, json, whole, with_sum};
 use crate::run::run_number;
 use crate::{AppendError, RunError, RunId, Store, StoreError};
 
-/// The number of a step in its run, counted from 1; 0 stands for "before the first".
+/// The number of a step in its run, counted from 1; 0 means before the first.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -49,7 +49,7 @@ impl fmt::Display for CommandSeq {
     }
 }
 
-/// A command as a step issued it: pending until a later step answers it.
+/// A command as issued by a step. It is pending until a later step answers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssuedCommand {
     /// Its number.
@@ -58,8 +58,7 @@ pub struct IssuedCommand {
     pub command: VersionedJson,
 }
 
-/// One step of the engine: its input and when it came, and the events and commands that
-/// followed.
+/// One step of the engine: an input with its time, and the events and commands that followed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// Its number.
@@ -70,9 +69,9 @@ pub struct Step {
     pub answers: Option<CommandSeq>,
     /// The input.
     pub input: VersionedJson,
-    /// What happened.
+    /// The events.
     pub events: Vec<VersionedJson>,
-    /// The commands it issued.
+    /// The commands.
     pub commands: Vec<IssuedCommand>,
 }
 
@@ -87,19 +86,8 @@ pub struct StoredEvent {
     pub event: VersionedJson,
 }
 
-impl Step {
-    pub(crate) fn into_events(self) -> impl Iterator<Item = StoredEvent> {
-        let (step, now_ms) = (self.number, self.now_ms);
-        self.events.into_iter().map(move |event| StoredEvent {
-            step,
-            now_ms,
-            event,
-        })
-    }
-}
-
-/// An input, an event, a command or a state as the store keeps it: JSON whose meaning only
-/// its owner knows, with the name and the version of its format.
+/// An input, event, command or state in stored form: JSON that only its owner understands, with the
+/// name and version of its format.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VersionedJson {
     /// The name of the format.
@@ -113,7 +101,8 @@ impl VersionedJson {
     /// Serializes `body`.
     ///
     /// # Errors
-    /// If `body` has no form in JSON (a map whose keys are not text).
+    /// Returns an error if `body` can't be represented in JSON, for example a map whose keys aren't
+    /// strings.
     pub fn new(
         kind: impl Into<String>,
         version: u32,
@@ -126,7 +115,7 @@ impl VersionedJson {
         })
     }
 
-    /// Returns the JSON text, exactly as it was given.
+    /// Returns the JSON text exactly as given.
     #[must_use]
     pub fn body(&self) -> &str {
         self.body.get()
@@ -135,7 +124,7 @@ impl VersionedJson {
     /// Deserializes the body.
     ///
     /// # Errors
-    /// If the JSON is not a `T`.
+    /// Returns an error if the JSON isn't a `T`.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.body())
     }
@@ -152,15 +141,24 @@ impl Eq for VersionedJson {}
 const COLUMNS: &str = "run, step, now_ms, answers, input, events, commands, sum";
 const SUMMED: usize = 7;
 
-/// How many steps are fetched, and held, at a time.
+/// How many steps are fetched at a time.
 const PAGE: u64 = 32;
 
 impl Store {
-    /// Returns the steps after `after`, up to the last one there is now.
+    /// Returns the steps after `after`, up to the current last one.
     ///
     /// # Errors
-    /// If there is no such run, or the file is damaged.
+    /// Returns an error if there is no such run, or the file is damaged.
     pub fn steps(&self, run: &RunId, after: StepNo) -> Result<Steps<'_>, RunError> {
+        self.rows(run, after, step_in)
+    }
+
+    fn rows<T>(
+        &self,
+        run: &RunId,
+        after: StepNo,
+        read: ReadRow<T>,
+    ) -> Result<Steps<'_, T>, RunError> {
         let _reading = self.read_transaction()?;
         let run = run_number(&self.conn, run)?;
         Ok(Steps {
@@ -169,22 +167,23 @@ impl Store {
             at: after,
             last: last_step(&self.conn, run)?,
             page: VecDeque::new(),
+            read,
         })
     }
 
     /// Returns the events of the steps after `after`, in order.
     ///
     /// # Errors
-    /// If there is no such run, or the file is damaged.
+    /// Returns an error if there is no such run, or the file is damaged.
     pub fn events(
         &self,
         run: &RunId,
         after: StepNo,
     ) -> Result<impl Iterator<Item = Result<StoredEvent, StoreError>>, RunError> {
-        let steps = self.steps(run, after)?;
-        Ok(steps.flat_map(|step| {
-            let (events, error) = match step {
-                Ok(step) => (Some(step.into_events()), None),
+        let steps = self.rows(run, after, events_in)?;
+        Ok(steps.flat_map(|events| {
+            let (events, error) = match events {
+                Ok(events) => (Some(events), None),
                 Err(error) => (None, Some(Err(error))),
             };
             events.into_iter().flatten().map(Ok).chain(error)
@@ -192,31 +191,36 @@ impl Store {
     }
 }
 
-/// Steps in order, fetched a few at a time. Ends after the first error.
+/// Reads what is needed of a row whose checksum is right.
+type ReadRow<T> = fn(&Row<'_>) -> Result<T, StoreError>;
+
+/// Steps in order, or a part of each, fetched a few at a time. The iterator ends after the first
+/// error.
 #[derive(Debug)]
-pub struct Steps<'s> {
+pub struct Steps<'s, T = Step> {
     conn: &'s Connection,
     run: i64,
     at: StepNo,
     last: StepNo,
-    page: VecDeque<Step>,
+    page: VecDeque<(StepNo, T)>,
+    read: ReadRow<T>,
 }
 
-impl Steps<'_> {
-    fn next_step(&mut self) -> Result<Step, StoreError> {
+impl<T> Steps<'_, T> {
+    fn next_step(&mut self) -> Result<T, StoreError> {
         if self.page.is_empty() {
-            self.page = read_steps(self.conn, self.run, self.at, PAGE)?;
+            self.page = read_rows(self.conn, self.run, self.at, PAGE, self.read)?;
         }
         let wanted = self.at.next();
         match self.page.pop_front() {
-            Some(step) if step.number == wanted => Ok(step),
+            Some((number, step)) if number == wanted => Ok(step),
             _ => Err(StoreError::damaged(format!("step {wanted} is missing"))),
         }
     }
 }
 
-impl Iterator for Steps<'_> {
-    type Item = Result<Step, StoreError>;
+impl<T> Iterator for Steps<'_, T> {
+    type Item = Result<T, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.at >= self.last {
@@ -257,32 +261,40 @@ pub(crate) fn read_step(
     step: StepNo,
 ) -> Result<Option<Step>, StoreError> {
     let before = StepNo(step.0.saturating_sub(1));
-    let found = read_steps(conn, run, before, 1)?.pop_front();
-    Ok(found.filter(|found| found.number == step))
+    let found = read_rows(conn, run, before, 1, step_in)?.pop_front();
+    let found = found.filter(|(number, _)| *number == step);
+    Ok(found.map(|(_, step)| step))
 }
 
-fn read_steps(
+fn read_rows<T>(
     conn: &Connection,
     run: i64,
     after: StepNo,
     count: u64,
-) -> Result<VecDeque<Step>, StoreError> {
+    read: ReadRow<T>,
+) -> Result<VecDeque<(StepNo, T)>, StoreError> {
     let sql =
         format!("SELECT {COLUMNS} FROM steps WHERE run = ?1 AND step > ?2 ORDER BY step LIMIT ?3");
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query((run, after.0, count))?;
     let mut steps = VecDeque::new();
     while let Some(row) = rows.next()? {
-        steps.push_back(from_row(row, run)?);
+        check_row(row, run)?;
+        steps.push_back((StepNo(row.get(1)?), read(row)?));
     }
     Ok(steps)
 }
 
-fn from_row(row: &Row<'_>, run: i64) -> Result<Step, StoreError> {
+fn check_row(row: &Row<'_>, run: i64) -> Result<(), StoreError> {
     check_sum(row, "steps", SUMMED)?;
-    if row.get::<_, i64>(0)? != run {
-        return Err(StoreError::damaged("a step is listed under another run"));
+    if row.get::<_, i64>(0)? == run {
+        Ok(())
+    } else {
+        Err(StoreError::damaged("a step is listed under another run"))
     }
+}
+
+fn step_in(row: &Row<'_>) -> Result<Step, StoreError> {
     Ok(Step {
         number: StepNo(row.get(1)?),
         now_ms: row.get(2)?,
@@ -291,4 +303,16 @@ fn from_row(row: &Row<'_>, run: i64) -> Result<Step, StoreError> {
         events: json(row, 5)?,
         commands: json(row, 6)?,
     })
+}
+
+/// Reads only the events: inputs and commands are most of a step, and resuming needs neither.
+fn events_in(row: &Row<'_>) -> Result<Vec<StoredEvent>, StoreError> {
+    let (step, now_ms) = (StepNo(row.get(1)?), row.get(2)?);
+    let events: Vec<VersionedJson> = json(row, 5)?;
+    let events = events.into_iter().map(|event| StoredEvent {
+        step,
+        now_ms,
+        event,
+    });
+    Ok(events.collect())
 }

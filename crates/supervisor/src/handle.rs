@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::EndReason;
 
-/// Controls a running program from elsewhere: another thread, a signal handler's thread, or
-/// the observer itself. Cheap to clone.
+/// Controls a running program from another thread, from a signal handler's thread, or from the
+/// observer itself. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Handle {
     shared: Arc<Shared>,
 }
 
-/// The program's stdin was closed, or never was a pipe.
+/// The error if the program's stdin was closed, or never was a pipe.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the program's stdin is closed")]
 pub struct StdinClosed;
@@ -23,17 +23,17 @@ struct Shared {
     waker: UnixStream,
 }
 
-/// Requests that are not done yet.
+/// Pending requests.
 #[derive(Debug)]
 pub(crate) struct Requests {
-    /// For the child's stdin.
+    /// Bytes for the child's stdin.
     pub(crate) outbox: VecDeque<u8>,
-    /// Nothing more will be put into the outbox.
+    /// Whether nothing more will be added to `outbox`.
     pub(crate) closed: bool,
     pub(crate) end: Option<EndReason>,
 }
 
-/// The receiving end of a handle: becomes readable when there is something to do.
+/// The receiving end of a handle. It becomes readable when there is something to do.
 #[derive(Debug)]
 pub(crate) struct Waker(pub(crate) UnixStream);
 
@@ -54,11 +54,11 @@ impl Handle {
         Ok((Self { shared }, Waker(woken)))
     }
 
-    /// Writes a line to the child's stdin as soon as it takes it; never blocks.
+    /// Writes a line to the child's stdin as soon as the child reads it; never blocks.
     ///
     /// # Errors
     ///
-    /// If stdin is not an open pipe.
+    /// Returns an error if stdin isn't an open pipe.
     pub fn write_line(&self, line: &str) -> Result<(), StdinClosed> {
         let mut requests = self.requests();
         if requests.closed {
@@ -71,7 +71,7 @@ impl Handle {
         Ok(())
     }
 
-    /// Closes the program's stdin after what was written.
+    /// Closes the program's stdin once everything was written.
     pub fn close_stdin(&self) {
         self.requests().closed = true;
         self.wake();
@@ -89,7 +89,7 @@ impl Handle {
     }
 
     fn wake(&self) {
-        // A full socket wakes it already.
+        // If the socket is full, the waker is already awake.
         let _ = (&self.shared.waker).write(&[1]);
     }
 }

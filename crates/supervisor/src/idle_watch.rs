@@ -2,8 +2,8 @@ use std::time::{Duration, Instant};
 
 const SHORTEST_PERIOD: Duration = Duration::from_millis(20);
 const LONGEST_PERIOD: Duration = Duration::from_secs(5);
-/// Using less than this fraction of a processor does not count as work: programs that only
-/// wait still wake up for their timers.
+/// Using less than this fraction of a processor doesn't count as work: even idle programs wake up
+/// for their timers.
 const WORK: u32 = 50;
 /// The kernel counts processor time in hundredths of a second.
 const SMALLEST_WORK: Duration = Duration::from_millis(10);
@@ -15,7 +15,7 @@ pub(crate) struct IdleWatch {
     limit: Duration,
     active_at: Instant,
     checked_at: Instant,
-    /// `None` where the system does not tell.
+    /// `None` if the system doesn't tell.
     cpu: Option<Duration>,
 }
 
@@ -29,7 +29,7 @@ impl IdleWatch {
         }
     }
 
-    /// Records output.
+    /// Records that there was output.
     pub(crate) fn active(&mut self, now: Instant) {
         self.active_at = now;
     }
@@ -40,8 +40,8 @@ impl IdleWatch {
         self.checked_at + period
     }
 
-    /// Returns whether the limit is reached, given the processor time that the program and
-    /// everything it started have used so far.
+    /// Returns whether the limit is reached, given the processor time that the program and its
+    /// descendants have used so far.
     pub(crate) fn look(&mut self, now: Instant, cpu: Option<Duration>) -> bool {
         if self.has_worked(now, cpu) {
             self.active_at = now;

@@ -26,22 +26,23 @@ use crate::system::{self, Process};
 use crate::termination::{Action, Termination};
 use crate::{Exit, StartStep};
 
-/// More leftovers are not named.
+/// How many leftovers are named.
 const MAX_NAMED: usize = 5;
 
 /// The first argument that makes regreen a keeper.
 pub const KEEPER_ARGUMENT: &str = "__keep";
 
-/// Runs programs and ends everything they start, one after the other. `main` has to call this
-/// first when the first argument is [`KEEPER_ARGUMENT`], before anything starts a thread.
+/// Runs programs, one after the other, and ends everything they start. `main` must call this first
+/// if the first argument is [`KEEPER_ARGUMENT`], before anything starts a thread.
 ///
-/// Its stdin is the socket to regreen. The programs' own stdin, stdout and stderr come with
-/// their orders and are closed here once they run, so that no output passes through here.
+/// The keeper's stdin is the socket to regreen. The programs' own stdin, stdout and stderr arrive
+/// with their orders and are closed here once the programs run, so no output passes through the
+/// keeper.
 #[must_use]
 pub fn keeper_main() -> ExitCode {
     match keep() {
         Ok(()) => ExitCode::SUCCESS,
-        // Started by hand, or regreen died while it sent an order.
+        // It was started by hand, or regreen died while sending an order.
         Err(_) => ExitCode::from(2),
     }
 }
@@ -49,7 +50,7 @@ pub fn keeper_main() -> ExitCode {
 fn keep() -> io::Result<()> {
     let mut regreen = UnixStream::from(fcntl_dupfd_cloexec(stdin(), 3)?);
     let mut next = receive_order(&regreen)?;
-    // Fails only if this is a session's leader already, which is as good.
+    // This fails only if the process already leads a session, which is just as good.
     let _ = setsid();
     system::adopt_orphans()?;
     let mut children = ChildSignals::new()?;
@@ -62,14 +63,15 @@ fn keep() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs one program to its end. Returns whether another can follow: nothing of it is left, and
-/// regreen is still there.
+/// Runs one program to its end. Returns whether another can follow: nothing is left of this one,
+/// and regreen is still alive.
 fn keep_one(
     regreen: &mut UnixStream,
     children: &mut ChildSignals,
     received: Received,
 ) -> io::Result<bool> {
     let grace = received.order.grace;
+    let last_copy = received.order.last_copy.clone();
     let program = match start(received) {
         Ok(program) => program,
         Err(exit) => {
@@ -78,9 +80,9 @@ fn keep_one(
             return Ok(true);
         }
     };
-    // A dead regreen is noticed by the poll that follows.
+    // If regreen is dead, the next poll notices.
     let _ = regreen.write_all(&Status::Started.encode());
-    Keeper {
+    let end = Keeper {
         regreen: Some(regreen),
         children,
         program,
@@ -89,10 +91,30 @@ fn keep_one(
         signalled: HashSet::new(),
         told_left_running: false,
     }
-    .run()
+    .run()?;
+    Ok(match end {
+        End::Clean => true,
+        End::Unended => false,
+        End::Abandoned => {
+            // Elsewhere something may have got away. Without a copy, the next run does not know who
+            // changed the file, and says so.
+            let last_copy = last_copy.filter(|_| cfg!(target_os = "linux"));
+            let _ = last_copy.map(|last| last.make());
+            false
+        }
+    })
 }
 
-/// Starts the program in a process group of its own: `kill -9 0` must not reach the keeper.
+/// How a program and everything that it started has ended.
+enum End {
+    Clean,
+    /// Something could not be ended.
+    Unended,
+    /// Nothing is left, and regreen is gone.
+    Abandoned,
+}
+
+/// Starts the program in its own process group, so that `kill -9 0` doesn't reach the keeper.
 fn start(received: Received) -> Result<Pid, Exit> {
     let order = &received.order;
     let failed = |step| move |error: io::Error| not_started(step, &error);
@@ -137,7 +159,7 @@ fn not_started(step: StartStep, error: &io::Error) -> Exit {
     }
 }
 
-/// Nothing here reads or writes any of them, and no program may find the socket there.
+/// The keeper uses none of its own standard streams, and no program may find the socket there.
 fn detach_stdio() -> io::Result<()> {
     let null = File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&null)?;
@@ -158,18 +180,21 @@ struct Keeper<'k> {
 }
 
 impl Keeper<'_> {
-    /// Returns whether nothing is left and regreen is still there.
-    fn run(mut self) -> io::Result<bool> {
+    /// Runs until nothing is left.
+    fn run(mut self) -> io::Result<End> {
         loop {
             if !self.reap()? {
                 self.leave(0);
-                return Ok(self.regreen.is_some());
+                return Ok(match self.regreen {
+                    Some(_) => End::Clean,
+                    None => End::Abandoned,
+                });
             }
             let action = self.termination.next(Instant::now());
             self.perform(action);
             if action == Action::GiveUp {
                 self.leave(self.descendants().len());
-                return Ok(false);
+                return Ok(End::Unended);
             }
             self.wait_for_news(Termination::pause_after(action))?;
         }
@@ -210,7 +235,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// Tells once what a program that ended by itself has left running.
+    /// Reports, once, what a program that ended by itself left running.
     fn tell_left_running(&mut self) {
         if self.exit.is_none() || std::mem::replace(&mut self.told_left_running, true) {
             return;
@@ -223,7 +248,7 @@ impl Keeper<'_> {
         if !lines.is_empty()
             && let Some(regreen) = &mut self.regreen
         {
-            // If it is gone, the next poll says so.
+            // If regreen is gone, the next poll notices.
             let _ = regreen.write_all(&encode_left_running(&lines));
         }
     }
@@ -231,7 +256,7 @@ impl Keeper<'_> {
     fn signal_all(&mut self, signal: Signal) {
         let descendants = self.descendants();
         if descendants.is_empty() && self.exit.is_none() {
-            // Without /proc, at least the program and its group.
+            // Without /proc, signal at least the program and its group.
             let _ = kill_process_group(self.program, signal);
         }
         for process in descendants {
@@ -255,7 +280,7 @@ impl Keeper<'_> {
         let mut fds: Vec<PollFd<'_>> = descriptors
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
             .collect();
-        // Longer pauses than the type can say do not occur.
+        // Pauses too long for the type don't occur.
         let timeout = pause.and_then(|pause| pause.try_into().ok());
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
@@ -300,7 +325,7 @@ impl Keeper<'_> {
 
     fn tell(&mut self, status: Status) {
         if let Some(regreen) = &mut self.regreen {
-            // If it is gone, the next poll says so.
+            // If regreen is gone, the next poll notices.
             let _ = regreen.write_all(&status.encode());
         }
     }
@@ -312,11 +337,11 @@ const IGNORED_SIGNALS: [i32; 15] = [
     SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
 ];
 
-/// Reports when a child has ended, and ignores other signals: a program that signals its
-/// parent must not end its keeper.
+/// Reports when a child has ended, and ignores other signals: a program that signals its parent
+/// must not end its keeper.
 ///
-/// These are handlers, not a mask: exec resets handlers, but a child inherits a mask, and could
-/// send signals between its start and our blocking them.
+/// These are handlers, not a mask: exec resets handlers, whereas a child would inherit a mask, and
+/// signals could arrive before we block them.
 #[derive(Debug)]
 pub(crate) struct ChildSignals(UnixStream);
 

@@ -1,4 +1,5 @@
 use std::io::{self, Read, Write};
+use std::mem;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -13,8 +14,8 @@ use crate::order::{END, Order, send_order};
 use crate::pipes::{ChildPipes, Pipes};
 use crate::{KEEPER_ARGUMENT, ProcessSpec, Running, SpawnError, system};
 
-/// Starts programs, each under a keeper of its own. An idle keeper waits for the next program,
-/// because starting one costs more than all it does. Cheap to clone.
+/// Starts programs, each under its own keeper. An idle keeper waits for the next program, because
+/// starting a keeper costs more than all of its work. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Keepers {
     shared: Arc<Shared>,
@@ -27,7 +28,7 @@ struct Shared {
 }
 
 impl Keepers {
-    /// Starts keepers from `program`, a binary that calls [`keeper_main`](crate::keeper_main):
+    /// Creates keepers from `program`, a binary that calls [`keeper_main`](crate::keeper_main):
     /// regreen's own.
     #[must_use]
     pub fn new(program: PathBuf) -> Self {
@@ -39,12 +40,12 @@ impl Keepers {
 
     /// Starts a program.
     ///
-    /// Everything it starts is gone when [`Running::wait`] returns, when the `Running` is
-    /// dropped, or when this process ends, however it ends.
+    /// Everything it starts is gone when [`Running::wait`] returns, when the `Running` is dropped,
+    /// or when this process ends, in whatever way.
     ///
     /// # Errors
     ///
-    /// If no keeper can be started: no descriptors, no processes, no such binary.
+    /// Returns an error if no keeper can be started: no descriptors, no processes, no such binary.
     pub fn spawn(&self, spec: ProcessSpec) -> Result<Running, SpawnError> {
         let order = Order::of(&spec);
         let (ours, child) = Pipes::make(spec.stdin, spec.masks.as_ref())?;
@@ -58,12 +59,12 @@ impl Keepers {
         ))
     }
 
-    /// Returns a keeper that took the order: an idle one, unless it died, or a new one.
+    /// Returns a keeper that accepted the order: an idle one, unless it died, or a new one.
     fn assign(
         &self,
         give: impl Fn(&KeeperLink) -> io::Result<()>,
     ) -> Result<KeeperLink, SpawnError> {
-        // Not while the list is held: a dead one is waited for when it is dropped.
+        // Don't hold the list here: dropping a dead keeper waits for it.
         let mut waiting = self.idle().pop();
         while let Some(link) = waiting {
             if give(&link).is_ok() {
@@ -93,6 +94,8 @@ pub(crate) struct KeeperLink {
     keeper: Child,
     socket: UnixStream,
     ended: bool,
+    /// The memory for reading output, which its programs use one after the other.
+    buffer: Vec<u8>,
 }
 
 impl KeeperLink {
@@ -108,6 +111,7 @@ impl KeeperLink {
             keeper,
             socket,
             ended: false,
+            buffer: Vec::new(),
         })
     }
 
@@ -115,12 +119,23 @@ impl KeeperLink {
         send_order(&self.socket, order, &child.descriptors())
     }
 
+    /// Returns the memory for reading output, with this length.
+    pub(crate) fn take_buffer(&mut self, length: usize) -> Vec<u8> {
+        let mut buffer = mem::take(&mut self.buffer);
+        buffer.resize(length, 0);
+        buffer
+    }
+
+    pub(crate) fn return_buffer(&mut self, buffer: Vec<u8>) {
+        self.buffer = buffer;
+    }
+
     /// Asks it to end everything. A dead keeper is noticed elsewhere.
     pub(crate) fn ask_to_end(&mut self) {
         let _ = self.socket.write_all(&[END]);
     }
 
-    /// Reads what it reports; nothing when it is gone.
+    /// Reads its reports; returns 0 when it is gone.
     pub(crate) fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         self.socket.read(bytes)
     }
@@ -129,18 +144,18 @@ impl KeeperLink {
         self.socket.as_fd()
     }
 
-    /// Kills a keeper that does not answer.
+    /// Kills a keeper that doesn't answer.
     pub(crate) fn kill(&mut self) {
         let _ = self.keeper.kill();
     }
 
-    /// Returns the processor time that it and everything below it have used.
+    /// Returns the processor time that it and its descendants have used.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
         let pid = i32::try_from(self.keeper.id()).ok();
         system::cpu_time(Pid::from_raw(pid?)?)
     }
 
-    /// Waits for a keeper that has closed its end, or has seen ours closed.
+    /// Waits for a keeper that has closed its end or seen ours closed.
     pub(crate) fn wait(&mut self) {
         if !self.ended {
             let _ = self.keeper.wait();

@@ -1,12 +1,11 @@
-//! Runs programs so that nothing of them is left behind.
+//! Runs programs and leaves nothing of them behind.
 //!
-//! Every program runs under a *keeper*: regreen's own binary, started again, which adopts
-//! whatever the program starts and ends all of it when the program ends, when regreen says
-//! so, or when regreen is gone. [`Keepers::spawn`] starts a program, [`Running::wait`] delivers
-//! its output and enforces its limits, [`keeper_main`] is the keeper.
-//! `docs/design/processes.md` explains why.
+//! Every program runs under a *keeper*: regreen's own binary, started again, which adopts whatever
+//! the program starts, and ends all of it when the program ends, when regreen says so, or when
+//! regreen is gone. [`Keepers::spawn`] starts a program, [`Running::wait`] delivers its output and
+//! enforces its limits, and [`keeper_main`] is the keeper. `docs/design/processes.md` explains why.
 //!
-//! Processes can also be looked at, as far as the system tells:
+//! Processes can also be inspected, as far as the system allows:
 //!
 //! ```
 //! use std::time::SystemTime;
@@ -25,6 +24,7 @@ mod handle;
 mod idle_watch;
 mod keeper;
 mod keepers;
+mod last_copy;
 mod order;
 mod pipes;
 mod process_end;
@@ -38,11 +38,13 @@ mod termination;
 pub use handle::{Handle, StdinClosed};
 pub use keeper::{KEEPER_ARGUMENT, keeper_main};
 pub use keepers::Keepers;
+pub use last_copy::LastCopy;
 pub use pipes::{Chunk, Observer, SpawnError, Stream};
 pub use process_end::{EndReason, Exit, ProcessEnd, StartStep};
 pub use processes::{
     Holders, ProcessInfo, Stray, StraysEnded, end_process, end_strays, find_strays,
-    holders_of_file, list_processes, listeners_on, process_exists, process_info,
+    holders_of_file, is_started_by_a_run, list_processes, listeners_on, process_exists,
+    process_info,
 };
 pub use running::Running;
 pub use spec::{Marker, ProcessSpec, Stdin, TimeLimits};

@@ -1,4 +1,4 @@
-//! What regreen and a keeper send each other: one socket, one order after the other.
+//! The protocol between regreen and a keeper: one socket, one order after the other.
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -15,9 +15,9 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-use crate::ProcessSpec;
+use crate::{LastCopy, ProcessSpec};
 
-/// What a keeper has to run. Regreen and its keeper are the same binary, so the format has no
+/// A program for a keeper to run. regreen and its keeper are the same binary, so the format has no
 /// version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
@@ -25,9 +25,10 @@ pub(crate) struct Order {
     pub(crate) cwd: PathBuf,
     pub(crate) env: Vec<(OsString, Option<OsString>)>,
     pub(crate) grace: Duration,
+    pub(crate) last_copy: Option<LastCopy>,
 }
 
-/// The bytes are not a complete order.
+/// The error for bytes that aren't a complete order.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an order for a keeper")]
 pub(crate) struct InvalidOrder;
@@ -42,6 +43,7 @@ impl Order {
             cwd: spec.cwd.clone(),
             env,
             grace: spec.limits.grace,
+            last_copy: spec.last_copy.clone(),
         }
     }
 
@@ -62,6 +64,15 @@ impl Order {
             put_number(&mut out, u64::from(value.is_some()));
             put_text(&mut out, value.as_deref().unwrap_or_default().as_bytes());
         }
+        let paths = self
+            .last_copy
+            .iter()
+            .flat_map(|last| [&last.file, &last.copy]);
+        let paths: Vec<&PathBuf> = paths.collect();
+        put_number(&mut out, paths.len() as u64);
+        for path in paths {
+            put_text(&mut out, path.as_os_str().as_bytes());
+        }
         out
     }
 
@@ -72,6 +83,7 @@ impl Order {
             cwd: take_text(from)?.into(),
             argv: take_list(from, take_text)?,
             env: take_list(from, take_change)?,
+            last_copy: take_last_copy(from)?,
         })
     }
 }
@@ -105,6 +117,15 @@ fn take_change(from: &mut &[u8]) -> Result<(OsString, Option<OsString>), Invalid
     Ok((name, is_set.then_some(value)))
 }
 
+fn take_last_copy(from: &mut &[u8]) -> Result<Option<LastCopy>, InvalidOrder> {
+    let mut paths = take_list(from, take_text)?.into_iter().map(PathBuf::from);
+    match (paths.next(), paths.next()) {
+        (None, _) => Ok(None),
+        (Some(file), Some(copy)) => Ok(Some(LastCopy { file, copy })),
+        (Some(_), None) => Err(InvalidOrder),
+    }
+}
+
 fn take_list<T>(
     from: &mut &[u8],
     mut take: impl FnMut(&mut &[u8]) -> Result<T, InvalidOrder>,
@@ -122,7 +143,7 @@ const LEN_BYTES: usize = size_of::<u64>();
 /// Stdout, stderr and stdin.
 const MAX_DESCRIPTORS: usize = 3;
 
-/// An order as it arrives, with the descriptors that become the program's.
+/// An order as it arrives, with the descriptors for the program.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) order: Order,
@@ -132,7 +153,7 @@ pub(crate) struct Received {
     pub(crate) stdin: Option<OwnedFd>,
 }
 
-/// Sends an order, and stdout, stderr and perhaps stdin with it.
+/// Sends an order along with stdout, stderr and perhaps stdin.
 pub(crate) fn send_order(
     mut to: &UnixStream,
     order: &Order,
@@ -155,7 +176,7 @@ pub(crate) fn receive_order(mut from: &UnixStream) -> io::Result<Option<Received
         match receive_byte(from)? {
             None => return Ok(None),
             Some((ORDER, descriptors)) => break descriptors,
-            // It was about a program that has ended meanwhile.
+            // It concerned a program that has since ended.
             Some(_) => {}
         }
     };
@@ -201,7 +222,7 @@ fn receive_byte(from: &UnixStream) -> io::Result<Option<(u8, Vec<OwnedFd>)>> {
 
 #[cfg(target_os = "linux")]
 const CLOSE_ON_EXEC: RecvFlags = RecvFlags::CMSG_CLOEXEC;
-/// The descriptors are the child's, and the keeper starts nothing but the child.
+/// The child inherits the descriptors, and the keeper starts nothing but the child.
 #[cfg(not(target_os = "linux"))]
 const CLOSE_ON_EXEC: RecvFlags = RecvFlags::empty();
 
@@ -226,8 +247,10 @@ mod tests {
             cwd in text(),
             env in vec((text(), option::of(text())), 0..5),
             grace in 0..10_000_u64,
+            last_copy in option::of((text(), text())),
         ) -> Order {
-            Order { argv, cwd: cwd.into(), env, grace: Duration::from_millis(grace) }
+            let last_copy = last_copy.map(|(file, copy)| LastCopy { file: file.into(), copy: copy.into() });
+            Order { argv, cwd: cwd.into(), env, grace: Duration::from_millis(grace), last_copy }
         }
     }
 
@@ -250,6 +273,7 @@ mod tests {
             cwd: "/".into(),
             env: Vec::new(),
             grace: Duration::ZERO,
+            last_copy: None,
         }
     }
 

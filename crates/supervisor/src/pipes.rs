@@ -1,4 +1,4 @@
-//! What a program is connected by, and where its output goes.
+//! The pipes of a program, and where its output goes.
 
 use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,21 +9,21 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use crate::handle::Waker;
 use crate::{Exit, Handle, Stdin};
 
-/// Observes what a program does while it runs.
+/// Observes a program while it runs.
 pub trait Observer {
-    /// Receives bytes that the program wrote, masked if the spec has masks, in the order of
-    /// their stream.
+    /// Receives bytes that the program wrote, masked if the spec has masks, in stream order.
     fn output(&mut self, chunk: Chunk<'_>);
 
-    /// Receives the same bytes before they are masked, for decoders that read a protocol. What
-    /// they find must be masked before it is stored or shown.
+    /// Receives the same bytes before masking, for decoders that read a protocol. Whatever they
+    /// find must be masked before it is stored or shown.
     fn unmasked(&mut self, _chunk: Chunk<'_>) {}
 
-    /// Hears that the program itself has exited. What it started may still run, and print.
+    /// Called when the program itself has exited. Processes that it started may still run and
+    /// print.
     fn exited(&mut self, _exit: Exit) {}
 
-    /// Returns whether files the program works on have changed since the last call. Called
-    /// only when the program seems idle otherwise.
+    /// Returns whether files that the program works on have changed since the last call. Called
+    /// only if the program otherwise seems idle.
     fn files_changed(&mut self) -> bool {
         false
     }
@@ -32,7 +32,7 @@ pub trait Observer {
 /// A piece of output, cut wherever the pipe cut it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk<'a> {
-    /// Where it was written.
+    /// The stream it was written to.
     pub stream: Stream,
     /// The written bytes.
     pub bytes: &'a [u8],
@@ -53,22 +53,22 @@ impl<F: FnMut(Chunk<'_>)> Observer for F {
     }
 }
 
-/// Why the keeper could not be set up. A program that cannot be started is not such an error,
-/// but an [`Exit`](crate::Exit).
+/// Why the keeper couldn't be set up. A program that can't be started isn't such an error, but an
+/// [`Exit`](crate::Exit).
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
-    /// No pipe could be made.
+    /// No pipe could be created.
     #[error("cannot create a pipe")]
     Pipe(#[source] io::Error),
-    /// The keeper could not be started.
+    /// The keeper couldn't be started.
     #[error("cannot start the keeper")]
     Keeper(#[source] io::Error),
-    /// The keeper did not take the order.
+    /// The keeper didn't accept the order.
     #[error("cannot give the keeper its order")]
     Order(#[source] io::Error),
 }
 
-/// Our ends of the pipes, and the handle to the run.
+/// Our ends of the pipes, and the handle of the run.
 #[derive(Debug)]
 pub(crate) struct Pipes {
     pub(crate) outputs: [OutputPipe; 2],
@@ -78,8 +78,8 @@ pub(crate) struct Pipes {
     pub(crate) waker: Waker,
 }
 
-/// The program's ends. All are close-on-exec, so that no other child of ours inherits
-/// them; once they are dropped here, only the program and its descendants hold them.
+/// The program's ends. All are close-on-exec, so that no other child of ours inherits them; once
+/// they are dropped here, only the program and its descendants have them.
 #[derive(Debug)]
 pub(crate) struct ChildPipes {
     stdout: PipeWriter,
@@ -149,7 +149,7 @@ fn input_pipe(stdin: &Stdin) -> io::Result<Option<(PipeReader, PipeWriter)>> {
     Ok(Some((reader, writer)))
 }
 
-/// Affects only this end of the pipe: the child's end has flags of its own.
+/// Affects only this end of the pipe: the child's end has its own flags.
 fn set_nonblocking(end: &impl AsFd) -> io::Result<()> {
     let flags = fcntl_getfl(end)?;
     Ok(fcntl_setfl(end, flags | OFlags::NONBLOCK)?)
@@ -189,7 +189,7 @@ impl OutputPipe {
         self.bytes
     }
 
-    /// Delivers what is there, up to a full buffer, and returns whether there was anything.
+    /// Delivers available output, up to a full buffer. Returns whether there was any.
     pub(crate) fn pump(&mut self, buffer: &mut [u8], observer: &mut dyn Observer) -> bool {
         let Some(pipe) = &mut self.pipe else {
             return false;
@@ -210,7 +210,7 @@ impl OutputPipe {
         }
     }
 
-    /// Closes the pipe and delivers what the masks held back.
+    /// Closes the pipe and delivers whatever the masks held back.
     pub(crate) fn close(&mut self, observer: &mut dyn Observer) {
         self.pipe = None;
         if let Some(mut filter) = self.filter.take() {

@@ -14,12 +14,12 @@ pub struct ProcessEnd {
     pub stdout_bytes: u64,
     /// Bytes that the program wrote to stderr, before masking.
     pub stderr_bytes: u64,
-    /// Descendants that were still there and were ended.
+    /// How many descendants were still alive and were ended.
     pub leftovers_ended: u32,
-    /// Descendants that could not be ended: another user's, or stuck in the kernel.
+    /// How many descendants couldn't be ended: another user's, or stuck in the kernel.
     pub unended: u32,
-    /// The command lines of some that were still running when the program had ended by itself.
-    /// They come from outside and are not masked.
+    /// The command lines of some descendants that were still running when the program ended by
+    /// itself. They are untrusted and not masked.
     pub left_running: Vec<String>,
 }
 
@@ -30,23 +30,23 @@ pub enum Exit {
     Exited(i32),
     /// By this signal.
     Signalled(i32),
-    /// It could not be started.
+    /// It couldn't be started.
     NotStarted {
-        /// What failed.
+        /// The step that failed.
         step: StartStep,
-        /// The error of the system.
+        /// The system's error code.
         errno: i32,
     },
-    /// The keeper was killed, and nothing else knows it.
+    /// The keeper was killed, so nobody knows.
     Unknown,
 }
 
 /// The step at which a start failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartStep {
-    /// Its working folder cannot be entered.
+    /// Entering the working folder failed.
     Folder,
-    /// The program cannot be executed.
+    /// Executing the program failed.
     Program,
 }
 
@@ -61,8 +61,8 @@ pub enum EndReason {
     IdleLimit,
     /// The user asked to stop.
     Cancelled,
-    /// The observer needs no more output: the program had finished and did not exit, or could
-    /// no longer succeed.
+    /// The observer needs no more output: the program had finished without exiting, or could no
+    /// longer succeed.
     ObserverDone,
 }
 
@@ -85,14 +85,14 @@ impl Exit {
         }
     }
 
-    /// Returns whether the program or its folder does not exist.
+    /// Returns whether the program or its folder doesn't exist.
     #[must_use]
     pub fn is_not_found(self) -> bool {
         self.start_error()
             .is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Returns why it was not started.
+    /// Returns why it wasn't started.
     #[must_use]
     pub fn start_error(self) -> Option<io::Error> {
         match self {
@@ -102,13 +102,13 @@ impl Exit {
     }
 }
 
-/// What a keeper reports to regreen.
+/// A keeper's report to regreen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     Started,
-    /// The program has ended, or was not started.
+    /// The program has ended, or wasn't started.
     Ended(Exit),
-    /// Nothing is left; the last report about a program.
+    /// Nothing is left. This is the last report about a program.
     Gone {
         leftovers: u32,
         unended: u32,
@@ -126,12 +126,12 @@ const NO_FOLDER: u8 = 4;
 const NO_PROGRAM: u8 = 5;
 const GONE: u8 = 6;
 
-/// What is sent before the command lines of leftovers: a tag, and their length.
+/// The tag before the length and the command lines of leftovers.
 const LEFT_RUNNING: u8 = 7;
-/// So much of the command lines is sent at most.
+/// How much of the command lines is sent at most.
 const MAX_LEFT_RUNNING: usize = 2 * 1024;
 
-/// Encodes the command lines of leftovers, one a line.
+/// Encodes the command lines of leftovers, one per line.
 pub(crate) fn encode_left_running(lines: &[String]) -> Vec<u8> {
     let text = lines.join("\n");
     let end = text.floor_char_boundary(MAX_LEFT_RUNNING);
@@ -143,7 +143,7 @@ pub(crate) fn encode_left_running(lines: &[String]) -> Vec<u8> {
     bytes
 }
 
-/// What a keeper sends.
+/// A message from a keeper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     Status(Status),
@@ -151,7 +151,7 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    /// Takes the first message from the bytes that have arrived, if all of it has.
+    /// Takes the first message from the received bytes, if it is complete.
     pub(crate) fn take(bytes: &mut Vec<u8>) -> Option<Self> {
         let status = *bytes.first_chunk::<STATUS_LEN>()?;
         let [tag, a @ .., _, _, _, _] = status;

@@ -1,4 +1,4 @@
-//! Processes that are not ours to keep, and strays that have lost their keeper.
+//! Processes without a keeper of ours, and strays that have lost theirs.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -7,24 +7,25 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::Signal;
 
+use crate::spec::Marker;
 use crate::system::{self, Process};
 use crate::termination::{Action, Termination};
 
 /// How often to check whether processes have ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What the system tells about a process at one moment. Nothing may be concluded from what is
-/// missing.
+/// The system's information about a process at one moment. Missing information proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessInfo {
     pub(crate) process: Process,
     /// Its process id.
     pub pid: i32,
-    /// In clock ticks since boot; together with the pid it identifies a process for good.
+    /// The start time in clock ticks since boot; together with the pid it identifies a process for
+    /// good.
     pub start: u64,
     /// When it started.
     pub started: SystemTime,
-    /// It has ended, and its parent has not waited for it yet.
+    /// Whether it has ended, but its parent hasn't waited for it yet.
     pub is_zombie: bool,
     /// Whether it belongs to the user that regreen runs as.
     pub is_of_this_user: bool,
@@ -36,48 +37,55 @@ pub struct ProcessInfo {
     pub marker: Option<String>,
 }
 
-/// The processes that hold a file or a port, as far as they are known.
+/// The processes that hold a file or a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holders {
     /// All of them.
     Known(Vec<ProcessInfo>),
-    /// Some process could not be inspected, or the system has no such table.
+    /// Some process couldn't be inspected, or the system has no such table.
     Unknown,
 }
 
-/// Returns the process with that pid; `None` if there is none, or the system does not tell.
+/// Returns the process with that pid; `None` if there is none, or the system doesn't tell.
 #[must_use]
 pub fn process_info(pid: i32, now: SystemTime) -> Option<ProcessInfo> {
     system::process_info(pid, now)
 }
 
-/// Returns whether there is a process with that pid; `None` where the system does not tell.
+/// Returns whether a process with that pid exists; `None` if the system doesn't tell.
 #[must_use]
 pub fn process_exists(pid: i32) -> Option<bool> {
     system::process_exists(pid)
 }
 
-/// Returns every process there is.
+/// Returns whether a keeper started this process, or one of its ancestors as far as can be told:
+/// then it belongs to a run, and no person started it.
+#[must_use]
+pub fn is_started_by_a_run() -> bool {
+    std::env::var_os(Marker::VARIABLE).is_some() || system::is_below_keeper()
+}
+
+/// Returns all processes.
 #[must_use]
 pub fn list_processes(now: SystemTime) -> Vec<ProcessInfo> {
     system::list_processes(now)
 }
 
-/// Returns the processes that have a file open. Those of other users cannot be inspected, and
-/// count as holders only where the system says so.
+/// Returns the processes that have a file open. Other users' processes can't be inspected, and
+/// count as holders only if the system says so.
 #[must_use]
 pub fn holders_of_file(device: u64, inode: u64, now: SystemTime) -> Holders {
     system::holders_of_file(device, inode, now)
 }
 
-/// Returns the processes that listen on a TCP port, or on any.
+/// Returns the processes that listen on a TCP port, or on any port.
 #[must_use]
 pub fn listeners_on(port: Option<u16>, now: SystemTime) -> Holders {
     system::listeners_on(port, now)
 }
 
-/// Ends exactly this process: asks first, kills when `grace` is over. Returns whether it is
-/// gone. If the pid belongs to another process by now, that one is left alone.
+/// Ends exactly this process: asks first, then kills it after `grace`. Returns whether it is gone.
+/// If the pid belongs to another process by now, that one is left alone.
 #[must_use]
 pub fn end_process(process: &ProcessInfo, grace: Duration) -> bool {
     let until = Instant::now() + grace;
@@ -141,7 +149,7 @@ pub struct Stray {
     pub command: String,
 }
 
-/// How many strays were ended.
+/// The result of ending strays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StraysEnded {
     /// How many ended.
@@ -158,18 +166,17 @@ impl Stray {
     }
 }
 
-/// Returns this user's processes whose marker begins with `marker_prefix`, whether or not they
-/// still have a keeper: the caller knows which runs are over. End the prefix with a colon, so
-/// that `run-1:` does not match `run-12`. This process and its ancestors are never among them.
-/// Finds nothing where the system does not show environments (macOS).
+/// Returns this user's processes whose marker starts with `marker_prefix`, whether or not they
+/// still have a keeper: the caller knows which runs are over. End the prefix with a colon, so that
+/// `run-1:` doesn't match `run-12`. This process and its ancestors are never included. Finds
+/// nothing on systems that hide environments (macOS).
 #[must_use]
 pub fn find_strays(marker_prefix: &str) -> Vec<Stray> {
     system::marked(marker_prefix)
 }
 
-/// Ends what [`find_strays`] finds, including processes that appear meanwhile: asks first,
-/// kills when `grace` is over. If a pid belongs to another process by then, that one is left
-/// alone.
+/// Ends the processes that [`find_strays`] finds, including any that appear meanwhile: asks first,
+/// then kills after `grace`. If a pid belongs to another process by then, that one is left alone.
 pub fn end_strays(marker_prefix: &str, grace: Duration) -> StraysEnded {
     let mut termination = Termination::new(grace);
     let mut action = termination.end_requested(Instant::now());

@@ -4,14 +4,14 @@ use crate::idle_watch::IdleWatch;
 use crate::process_end::Status;
 use crate::{EndReason, Exit, Observer, ProcessEnd, TimeLimits};
 
-/// A keeper that has not ended everything this long after the grace is stuck itself.
+/// A keeper that hasn't ended everything this long after the grace period is itself stuck.
 const KEEPER_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long output is still read when everything has ended: another process holds the pipe.
+/// How long to keep reading after everything has ended, if another process holds the pipe.
 const DRAIN: Duration = Duration::from_millis(100);
-/// The same if that process continues to write.
+/// The same if that process keeps writing.
 const DRAIN_AT_MOST: Duration = Duration::from_secs(2);
 
-/// The state of a running program, and what it means for its limits.
+/// The state of a running program and its limits.
 #[derive(Debug)]
 pub(crate) struct Progress {
     limits: TimeLimits,
@@ -19,15 +19,15 @@ pub(crate) struct Progress {
     started_at: Instant,
     exit: Option<(Exit, Instant)>,
     end: Option<(EndReason, Instant)>,
-    /// How many leftovers were ended, how many were not, and when the last one was gone.
+    /// How many leftovers were ended, how many weren't, and when the last one was gone.
     gone: Option<(u32, u32, Instant)>,
     last_output: Instant,
-    /// What was still running when the program had ended by itself.
+    /// The command lines of processes that were still running when the program ended by itself.
     left_running: Vec<String>,
 }
 
 impl Progress {
-    /// Takes the processor time that the keeper had used before, if that is known.
+    /// `cpu` is the processor time that the keeper had used before, if known.
     pub(crate) fn new(limits: TimeLimits, now: Instant, cpu: Option<Duration>) -> Self {
         Self {
             limits,
@@ -60,7 +60,8 @@ impl Progress {
         }
     }
 
-    /// All limits count from the start of the program: a keeper on a busy machine takes a while.
+    /// Starts the clock. All limits count from the start of the program, because a keeper on a busy
+    /// machine takes a while.
     fn start(&mut self, now: Instant) {
         self.started_at = now;
         if let Some(idle) = &mut self.idle {
@@ -78,8 +79,8 @@ impl Progress {
             .is_some_and(|drained| output_ended || now >= drained)
     }
 
-    /// Returns whether everything has to be ended now: not a second time, and not when the
-    /// program has ended by itself, because the keeper does it then anyway.
+    /// Returns whether everything must be ended now: only once, and not if the program has ended by
+    /// itself, because then the keeper does it anyway.
     pub(crate) fn begin_end(&mut self, reason: EndReason, now: Instant) -> bool {
         let begins = self.is_running();
         if begins {
@@ -104,7 +105,7 @@ impl Progress {
         self.idle.as_mut().is_some_and(|idle| idle.look(now, cpu))
     }
 
-    /// Returns whether changing files prove that the program is not idle.
+    /// Returns whether changing files prove that the program isn't idle.
     pub(crate) fn has_file_activity(&mut self, now: Instant, observer: &mut dyn Observer) -> bool {
         let changed = observer.files_changed();
         if changed && let Some(idle) = &mut self.idle {
@@ -113,13 +114,13 @@ impl Progress {
         changed
     }
 
-    /// Returns how long there is nothing to do unless something arrives.
+    /// Returns how long to wait if nothing arrives.
     pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
         let hard = self.is_running().then(|| self.hard_deadline());
         let overdue = self.overdue_at().filter(|_| !self.is_all_gone());
         let next = [hard, self.next_check(), overdue, self.drained_at()];
         let next = next.into_iter().flatten().min()?;
-        // Rounded up, so that it is due when the pause is over.
+        // Rounded up, so that it is due after the pause.
         Some(next.saturating_duration_since(now) + Duration::from_millis(1))
     }
 

@@ -11,10 +11,10 @@ use crate::process_end::{Message, STATUS_LEN, Status};
 use crate::progress::Progress;
 use crate::{EndReason, Handle, Keepers, Marker, Observer, ProcessEnd, TimeLimits, end_strays};
 
-/// The most that one read takes; it is all the memory that output needs, whatever its size.
+/// The maximum size of one read. This is all the memory that output needs, whatever its size.
 const BUFFER: usize = 64 * 1024;
 
-/// A program that runs under a keeper.
+/// A program running under a keeper.
 #[derive(Debug)]
 pub struct Running {
     keepers: Keepers,
@@ -23,7 +23,7 @@ pub struct Running {
     limits: TimeLimits,
     marker: Marker,
     started: Instant,
-    /// The beginning of a status whose rest has not arrived.
+    /// The beginning of a status that hasn't arrived completely.
     status: Vec<u8>,
 }
 
@@ -61,17 +61,17 @@ impl Running {
         self.pipes.handle.clone()
     }
 
-    /// Runs the program to its end on this thread: delivers output, feeds stdin, enforces the
-    /// limits. When it returns, nothing the program started is left.
+    /// Runs the program to its end on this thread: delivers output, feeds stdin and enforces the
+    /// limits. When this returns, nothing that the program started is left.
     ///
     /// # Errors
     ///
-    /// If the system refuses to poll. Everything is ended then as well.
+    /// Returns an error if the system refuses to poll. Everything is ended then as well.
     pub fn wait(mut self, observer: &mut dyn Observer) -> io::Result<ProcessEnd> {
-        // What the keeper used for earlier programs does not count.
+        // The keeper's usage for earlier programs doesn't count.
         let cpu = self.limits.idle.and_then(|_| self.keeper.cpu_time());
         let mut progress = Progress::new(self.limits, self.started, cpu);
-        let mut buffer = vec![0; BUFFER];
+        let mut buffer = self.keeper.take_buffer(BUFFER);
         while !self.is_over(&progress) {
             let pause = progress.pause(Instant::now());
             for ready in self.wait_for_ready(pause, &progress)? {
@@ -79,6 +79,7 @@ impl Running {
             }
             self.enforce_limits(&mut progress, observer);
         }
+        self.keeper.return_buffer(buffer);
         Ok(self.finish(progress, observer))
     }
 
@@ -122,7 +123,7 @@ impl Running {
         };
         let writes = self.pipes.stdin.as_ref().filter(|_| self.has_to_write());
         let stdin = writes.map(|stdin| (Ready::Stdin, stdin.as_fd()));
-        // When all are gone, the keeper has nothing more to report.
+        // When everything is gone, the keeper has nothing more to report.
         let may_report = !progress.is_all_gone();
         let keeper = may_report.then(|| (Ready::Keeper, self.keeper.descriptor()));
         let handle = Some((Ready::Handle, self.pipes.waker.0.as_fd()));
@@ -132,7 +133,7 @@ impl Running {
             .collect()
     }
 
-    /// Returns true as well if stdin only has to be closed.
+    /// Whether there is something to write to stdin, or only to close it.
     fn has_to_write(&self) -> bool {
         let requests = self.pipes.handle.requests();
         requests.closed || !requests.outbox.is_empty()
@@ -209,7 +210,7 @@ impl Running {
         }
     }
 
-    /// The keeper was killed. What it left behind is found by the marker.
+    /// Handles the death of the keeper. The marker finds whatever it left behind.
     fn keeper_gone(&mut self, progress: &mut Progress) {
         self.keeper.wait();
         let strays = end_strays(self.marker.as_str(), self.limits.grace);

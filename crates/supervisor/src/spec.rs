@@ -5,29 +5,33 @@ use std::time::Duration;
 
 use regreen_redaction::Masks;
 
-/// What to run, where and how long.
+use crate::LastCopy;
+
+/// A program to run, with its folder, environment and limits.
 ///
-/// The child inherits regreen's environment with the changes of `env` and the marker. It never
-/// gets a terminal: it runs in a session of its own and its stdin is what `stdin` says.
+/// The child inherits regreen's environment with the changes in `env` and the marker. It never gets
+/// a terminal: it runs in its own session, with the given `stdin`.
 #[derive(Clone, Debug)]
 pub struct ProcessSpec {
     /// The program, looked up in `PATH` if it has no slash, and its arguments.
     pub argv: Vec<OsString>,
     /// The working folder.
     pub cwd: PathBuf,
-    /// In order: `Some` sets a variable, `None` removes it.
+    /// Environment changes, in order: `Some` sets a variable, `None` removes it.
     pub env: Vec<(OsString, Option<OsString>)>,
-    /// Where its stdin comes from.
+    /// The source of its stdin.
     pub stdin: Stdin,
     /// When it is ended from outside.
     pub limits: TimeLimits,
     /// Identifies it and everything it starts.
     pub marker: Marker,
-    /// Applied to the output before anyone sees it.
+    /// Masks for the output, applied before anyone sees it.
     pub masks: Option<Masks>,
+    /// Copied if regreen is gone when everything has ended.
+    pub last_copy: Option<LastCopy>,
 }
 
-/// Where the child's stdin comes from.
+/// The source of a child's stdin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Stdin {
     /// End of file at once.
@@ -44,14 +48,14 @@ pub enum Stdin {
 pub struct TimeLimits {
     /// How long it may run.
     pub hard: Duration,
-    /// No output, no use of processor time and no file activity for so long.
+    /// How long it may go without output, processor use or file activity.
     pub idle: Option<Duration>,
-    /// Between being asked to end and being killed.
+    /// The time between being asked to end and being killed.
     pub grace: Duration,
 }
 
-/// An environment variable of every process under a keeper, by which it can be found even if
-/// the keeper was killed.
+/// An environment variable in every process under a keeper, which identifies it even if the keeper
+/// was killed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Marker(String);
 
@@ -59,12 +63,12 @@ impl Marker {
     /// The variable's name.
     pub const VARIABLE: &str = "REGREEN_KEEPER";
 
-    /// Returns a marker that no other run has: `prefix`, which identifies the owner
-    /// (`<run>:<attempt>`), and a random suffix.
+    /// Returns a unique marker: `prefix`, which identifies the owner (`<run>:<attempt>`), and a
+    /// random suffix.
     #[must_use]
     pub fn new(prefix: &str) -> Self {
         let random = RandomState::new().build_hasher().finish();
-        // A NUL cannot be in an environment.
+        // An environment can't contain NUL.
         Self(format!("{}:{random:016x}", prefix.replace('\0', "")))
     }
 

@@ -1,17 +1,17 @@
 use std::time::{Duration, Instant};
 
-/// How long processes that a finished program started may live on, to write their last lines.
+/// How long processes that a finished program started may live on to write their last lines.
 const LINGER: Duration = Duration::from_millis(100);
 /// How long leftovers have between being asked to end and being killed.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
-/// The same for everything, when regreen is gone.
+/// The same for everything, once regreen is gone.
 const ABANDONED_GRACE: Duration = Duration::from_secs(1);
 /// How long the keeper tries to kill before it gives up.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often it kills what has appeared meanwhile.
+/// How often it kills processes that have appeared meanwhile.
 const KILL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Decides when the descendants of a keeper are asked to end, and when they are killed.
+/// Decides when a keeper's descendants are asked to end, and when they are killed.
 #[derive(Debug)]
 pub(crate) struct Termination {
     grace: Duration,
@@ -33,7 +33,7 @@ enum Stage {
     },
 }
 
-/// What the caller has to do now.
+/// The caller's next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Wait(Option<Duration>),
@@ -63,12 +63,12 @@ impl Termination {
         };
     }
 
-    /// Begins the grace: regreen wants everything to end.
+    /// Starts the grace period, because regreen wants everything to end.
     pub(crate) fn end_requested(&mut self, now: Instant) -> Action {
         self.begin_asking(now, self.grace)
     }
 
-    /// Begins a short grace: regreen itself is gone.
+    /// Starts a short grace period, because regreen itself is gone.
     pub(crate) fn abandoned(&mut self, now: Instant) -> Action {
         self.begin_asking(now, self.grace.min(ABANDONED_GRACE))
     }

@@ -1,5 +1,5 @@
-//! The twin of the real children: behaves as badly as they do, on demand. Also plays the
-//! keeper and a regreen that gets killed.
+//! A stand-in for real children that misbehaves as they do, on demand. Also plays the keeper, and a
+//! regreen that gets killed.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stderr,
@@ -111,7 +111,7 @@ fn echo_lines() {
     println!("end");
 }
 
-/// Writes a lot before it reads anything, then counts what it is given.
+/// Writes a lot before reading anything, then counts its input.
 fn talk_over(bytes: usize) {
     print(bytes, &mut io::stdout());
     let mut given = Vec::new();
@@ -152,8 +152,8 @@ fn open_files() -> String {
     open.join(" ")
 }
 
-/// Leaves two daemons behind, as thorough ones do: parent gone, session of their own, stdout
-/// still open; one of them ignores signals.
+/// Leaves two properly detached daemons behind: parent gone, own session, stdout still open. One of
+/// them ignores signals.
 fn brood(nest: &Path, then: &str) {
     for kind in ["plain", "stubborn"] {
         let nest = nest.to_str().unwrap();
@@ -195,6 +195,7 @@ fn spec(words: &[&str], marker: &str) -> ProcessSpec {
         },
         marker: Marker::new(marker),
         masks: None,
+        last_copy: None,
     }
 }
 
@@ -202,7 +203,7 @@ fn keepers() -> Keepers {
     Keepers::new(env::current_exe().unwrap())
 }
 
-/// A regreen with a brood, to be killed from outside.
+/// Plays a regreen with a brood, to be killed from outside.
 fn own(nest: &str, marker: &str) {
     let running = keepers().spawn(spec(&["brood", nest, "sleep"], marker));
     let running = running.unwrap();
@@ -211,7 +212,7 @@ fn own(nest: &str, marker: &str) {
         .unwrap();
 }
 
-/// A regreen that reads a lot of output, and says how much memory that took at most.
+/// Plays a regreen that reads a lot of output, and reports its peak memory.
 fn read(bytes: &str, masked: bool) {
     let mut spec = spec(&["print", bytes], "read");
     spec.masks = masked.then(Masks::built_in);
@@ -228,7 +229,7 @@ fn read(bytes: &str, masked: bool) {
     println!("{seen} {} {}", peak.unwrap(), start.elapsed().as_millis());
 }
 
-/// To be timed from outside.
+/// Starts many programs, to be timed from outside.
 fn spawn_many(how: &str, count: u32) {
     let keepers = keepers();
     let start = Instant::now();
@@ -239,7 +240,7 @@ fn spawn_many(how: &str, count: u32) {
         } else {
             let mut spec = spec(&[], "many");
             spec.argv = vec!["/bin/true".into()];
-            // With `anew`, as if none were ever used again.
+            // With `anew`, no keeper is ever reused.
             let keepers = match how {
                 "anew" => &self::keepers(),
                 _ => &keepers,

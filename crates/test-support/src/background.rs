@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use crate::output::Output;
 use crate::workspace::Workspace;
 
-/// Long enough for anything that happens at all, also on a busy machine.
+/// Long enough even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A run that is under way.
+/// A run in progress.
 #[derive(Debug)]
 pub struct BackgroundRun<'w> {
     workspace: &'w Workspace,
@@ -17,7 +17,7 @@ pub struct BackgroundRun<'w> {
 }
 
 impl Workspace {
-    /// Starts a run, and returns when the agent has written this note.
+    /// Starts a run, and returns once the agent has written this note.
     pub fn start(&self, flags: &[&str], note: &str) -> BackgroundRun<'_> {
         let agent = self.agent_flag();
         let file = |name: &str| Stdio::from(File::create(self.note_path(name)).unwrap());
@@ -48,7 +48,7 @@ impl BackgroundRun<'_> {
         send_signal(name, self.pid());
     }
 
-    /// Waits for the end of the run.
+    /// Waits for the run to end.
     pub fn wait(mut self) -> Output {
         let status = wait_for_exit(&mut self.child, || self.workspace.note("stdout"));
         let [stdout, stderr] = ["stdout", "stderr"].map(|name| self.workspace.note(name));
@@ -60,7 +60,7 @@ impl BackgroundRun<'_> {
     }
 }
 
-/// Waits for the end of a process; kills it and panics if there is none.
+/// Waits for a process to exit; kills it and panics if it takes too long.
 #[track_caller]
 pub(crate) fn wait_for_exit(child: &mut Child, printed: impl Fn() -> String) -> ExitStatus {
     let began = Instant::now();
@@ -76,7 +76,7 @@ pub(crate) fn wait_for_exit(child: &mut Child, printed: impl Fn() -> String) -> 
     }
 }
 
-/// Sends a signal; tells whether there is such a process.
+/// Sends a signal. Returns whether the process exists.
 pub fn send_signal(name: &str, pid: u32) -> bool {
     let command = format!("kill -{name} {pid}");
     let mut sh = Command::new("sh");

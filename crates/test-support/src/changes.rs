@@ -1,4 +1,4 @@
-//! What became of a text, line by line.
+//! A line-by-line diff of two texts.
 
 /// Returns the lines that differ: `+` inserted, `-` removed, `x` ticked or unticked.
 pub(crate) fn changes(before: &str, after: &str) -> String {
@@ -26,7 +26,7 @@ pub(crate) fn changes(before: &str, after: &str) -> String {
     text
 }
 
-/// Returns the indexes of a longest common subsequence, in which ticks don't matter.
+/// Returns the indexes of a longest common subsequence, ignoring ticks.
 fn longest_common(before: &[&str], after: &[&str]) -> Vec<(usize, usize)> {
     let same = |old: usize, new: usize| unticked(before[old]) == unticked(after[new]);
     let mut lengths = vec![vec![0_usize; after.len() + 1]; before.len() + 1];

@@ -3,9 +3,9 @@ use vt100::{Parser, Screen};
 /// What a terminal does with its rows when its width changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnResize {
-    /// It breaks rows that are too long now, and joins those that it broke before.
+    /// Wraps rows that are now too long, and joins those that it wrapped before.
     Rewrap,
-    /// It cuts rows that are too long now.
+    /// Cuts rows that are now too long.
     Cut,
 }
 
@@ -42,7 +42,7 @@ impl Emulator {
         }
     }
 
-    /// Returns the text on the screen, without spaces at the ends of rows.
+    /// Returns the text on the screen, without trailing spaces.
     pub(crate) fn contents(&self) -> String {
         let contents = self.parser.screen().contents();
         let rows: Vec<&str> = contents.lines().map(str::trim_end).collect();
@@ -50,8 +50,8 @@ impl Emulator {
     }
 }
 
-/// Returns what a terminal of another width has to be fed to show the same text, with the
-/// cursor in the row of the character that it is at.
+/// Returns the input that makes a terminal of another width show the same text, with the cursor in
+/// the row of the same character.
 fn rewrapped(screen: &Screen, columns: u16) -> String {
     let (_, width) = screen.size();
     let (width, columns) = (usize::from(width), usize::from(columns));
@@ -80,8 +80,8 @@ fn rewrapped(screen: &Screen, columns: u16) -> String {
     text.join("\r\n") + "\r" + &up
 }
 
-/// Returns the lines of a screen, each with its first row; rows that the terminal broke are
-/// one line.
+/// Returns the lines of a screen, each with its first row; rows that the terminal wrapped form one
+/// line.
 fn logical_lines(screen: &Screen) -> Vec<(usize, String)> {
     let (_, width) = screen.size();
     let mut lines: Vec<(usize, String)> = Vec::new();

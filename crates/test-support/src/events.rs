@@ -1,15 +1,14 @@
-//! The JSON events of a run, one short line per attempt.
+//! The JSON events of a run, as one short line per attempt.
 
 use serde_json::Value;
 
-/// Starts with this where the workspace isn't in git, which most tests aren't about.
+/// The beginning of a warning about workspaces outside git, which few tests are about.
 const NOT_IN_GIT: &str = "this folder is not in git";
 
-/// Condenses the output of `regreen run --json`: a line per attempt, with what became of it.
+/// Condenses the output of `regreen run --json` to a line per attempt, with its result.
 ///
-/// Lines that aren't events stay as they are. The start, the plan and the sums of a run are
-/// left out, as is everything that follows from the other events. Also returns the message
-/// that people get on standard error at the end.
+/// Lines that aren't events stay as they are. Omits the start, the plan and the totals of a run,
+/// and everything that follows from other events. Also returns the final message on standard error.
 pub(crate) fn condense(json_lines: &str) -> (String, String) {
     let mut digest = Digest::default();
     for line in json_lines.lines() {
@@ -27,7 +26,7 @@ struct Digest {
     lines: Vec<String>,
     /// The task that the last line is about.
     task: Option<String>,
-    /// The warnings since that line began.
+    /// The warnings since that line started.
     warnings: Vec<String>,
     message: Option<String>,
 }
@@ -93,14 +92,14 @@ impl Digest {
         }
     }
 
-    /// Adds a line of its own.
+    /// Adds a separate line.
     fn line(&mut self, text: &str) {
         self.task = None;
         self.lines.append(&mut self.warnings);
         self.lines.push(text.to_owned());
     }
 
-    /// Adds a line below that of the task at hand, which goes on.
+    /// Adds a line below that of the current task, which continues.
     fn warning(&mut self, text: &str) {
         self.warnings.push(format!("  warning: {text}"));
         if self.task.is_none() {
@@ -108,7 +107,7 @@ impl Digest {
         }
     }
 
-    /// Adds to the line of the event's task, or begins one.
+    /// Adds to the line of the event's task, or starts one.
     fn about(&mut self, event: &Value, text: &str) {
         let task = event["task"]["id"].as_str().unwrap_or_default();
         let text = text.trim_end().replace('\n', "\n    ");
@@ -144,7 +143,7 @@ fn with_text(word: &str, text: &str) -> String {
     format!("{word} {text}").trim_end().to_owned()
 }
 
-/// A verb and the ids of tasks; `None` if there are none.
+/// Returns a verb and the ids of tasks; `None` if there are none.
 fn named(verb: &str, tasks: &Value) -> Option<String> {
     let ids: Vec<&str> = tasks
         .as_array()?

@@ -4,18 +4,18 @@ use std::process::Command;
 use crate::workspace::Workspace;
 
 impl Workspace {
-    /// Turns the workspace into a repository with everything committed.
+    /// Creates a workspace in a repository with everything committed.
     pub fn in_git(tasks: &str) -> Self {
         Self::with_tasks(tasks).git_repository()
     }
 
-    /// Makes a repository of the workspace and commits what is in it.
+    /// Makes the workspace a repository, and commits its files.
     pub fn git_repository(self) -> Self {
         self.init_git();
         self.committed("before")
     }
 
-    /// Runs `git init` in place of the empty `.git` folder that ends a workspace.
+    /// Runs `git init`, replacing the empty `.git` folder that marks the top of the workspace.
     pub fn init_git(&self) {
         let _ = fs::remove_dir(self.path(".git"));
         self.git(&["init", "--quiet", "--initial-branch=main"]);
@@ -35,7 +35,7 @@ impl Workspace {
         self
     }
 
-    /// Returns what a git command prints; panics if it fails.
+    /// Returns the output of a git command; panics if it fails.
     pub fn git(&self, arguments: &[&str]) -> String {
         let output = Command::new("git")
             .args(arguments)
@@ -48,7 +48,7 @@ impl Workspace {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Returns all commits, oldest first, with the paths that each of them changed.
+    /// Returns all commits, oldest first, with the paths that each changed.
     pub fn history(&self) -> String {
         let format = "--format=* %s";
         self.git(&["log", "--reverse", "--name-status", format, "HEAD"])

@@ -1,8 +1,8 @@
 //! Support for tests that run the whole program, as a dev-dependency only.
 //!
-//! A [`Workspace`] is a temporary folder with files, if need be a git repository, and an agent
-//! that follows a script. Commands run in it return an [`Output`] whose text doesn't depend on
-//! the machine, the clock or chance:
+//! A [`Workspace`] is a temporary folder with files, optionally a git repository, and an agent that
+//! follows a script. Commands run in it return an [`Output`] whose text doesn't depend on the
+//! machine, the clock or chance:
 //!
 //! ```no_run
 //! use regreen_test_support::Workspace;

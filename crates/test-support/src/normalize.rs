@@ -32,7 +32,7 @@ const PATTERNS: [(&str, &str); 19] = [
     (r#""(duration|duration_ms)": [\d.]+"#, r#""$1": [TIME]"#),
 ];
 
-/// Replacements that are as wide as what they replace, and one frame of the spinner.
+/// Replacements of the same width as the text they replace, and one frame of the spinner.
 const SCREEN_PATTERNS: [(&str, &str); 9] = [
     (r"\b\d{8}-\d{6}\b", "20260101-000000"),
     (r"\[[ \d.dhms]{6}\]", "[  0.0s]"),
@@ -54,12 +54,12 @@ const SCREEN_PATTERNS: [(&str, &str); 9] = [
     (r"[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "⠋"),
 ];
 
-/// Replaces what differs from run to run by a name in brackets.
+/// Replaces everything that differs from run to run with a name in brackets.
 pub fn normalize(text: &str) -> String {
     replace_all(text, &PATTERNS)
 }
 
-/// Replaces what differs from run to run on a screen, and keeps its columns.
+/// Replaces everything that differs from run to run on a screen, without moving columns.
 pub fn normalize_screen(text: &str) -> String {
     replace_all(text, &SCREEN_PATTERNS)
 }

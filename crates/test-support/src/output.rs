@@ -4,7 +4,7 @@ use snapbox::IntoData;
 
 use crate::workspace::{PROGRESS, STATE, TASKS, Workspace};
 
-/// The exit code of a command, what it printed, and files that it left.
+/// The exit code and output of a command, and the files it left.
 #[derive(Debug)]
 pub struct Output {
     /// `None` if a signal ended it.
@@ -13,7 +13,7 @@ pub struct Output {
     pub stdout: String,
     /// Its standard error, normalized.
     pub stderr: String,
-    /// The message of a condensed run's end, or empty.
+    /// The final message of a condensed run, or empty.
     pub message: String,
     files: String,
 }
@@ -34,7 +34,7 @@ impl Output {
         self
     }
 
-    /// Adds files of the workspace to what [`Output::shows`] compares.
+    /// Adds files of the workspace to the comparison in [`Output::shows`].
     pub fn and(mut self, workspace: &Workspace, files: &[&str]) -> Self {
         for path in files {
             let text = match fs::read_to_string(workspace.path(path)) {
@@ -49,8 +49,8 @@ impl Output {
         self
     }
 
-    /// Adds what became of the task file, and the progress file. Fixes are shown without the
-    /// lines below their rows, which are always made from the same template.
+    /// Adds the changes to the task file, and the progress file. Fixes are shown without the lines
+    /// below their rows, which always come from the same template.
     pub fn and_plan(mut self, workspace: &Workspace) -> Self {
         let (path, changes) = (TASKS, without_details_of_fixes(&workspace.plan_changes()));
         self.files
@@ -58,12 +58,12 @@ impl Output {
         self.and(workspace, &[PROGRESS])
     }
 
-    /// Adds what became of the task file, the progress file, and what the state file counts.
+    /// Adds the changes to the task file, the progress file, and the counts in the state file.
     pub fn and_spec(self, workspace: &Workspace) -> Self {
         self.and_plan(workspace).and_state(workspace)
     }
 
-    /// Adds the state file on one line, without the limits in it.
+    /// Adds the state file on one line, without its limits.
     pub fn and_state(mut self, workspace: &Workspace) -> Self {
         let line = match fs::read_to_string(workspace.path(STATE)) {
             Ok(text) => format!("--- state {}\n", workspace.plain(&counts(&text))),
@@ -108,7 +108,7 @@ impl Output {
         self
     }
 
-    /// Requires a text on either stream.
+    /// Asserts that either stream contains a text.
     #[track_caller]
     pub fn mentions(self, text: &str) -> Self {
         let found = self.stdout.contains(text) || self.stderr.contains(text);
@@ -116,7 +116,7 @@ impl Output {
         self
     }
 
-    /// Forbids a text on both streams.
+    /// Asserts that neither stream contains a text.
     #[track_caller]
     pub fn omits(self, text: &str) -> Self {
         let found = self.stdout.contains(text) || self.stderr.contains(text);
@@ -124,7 +124,7 @@ impl Output {
         self
     }
 
-    /// Returns the text between a tag of a report and its end, as a simple parser finds it.
+    /// Returns the content of a report's tag, as a simple parser finds it.
     pub fn tag(&self, name: &str) -> Option<&str> {
         let (_, rest) = self.stdout.split_once(&format!("<{name}>"))?;
         Some(rest.split_once(&format!("</{name}>"))?.0)
@@ -136,8 +136,8 @@ fn compare(actual: String, expected: impl IntoData) {
     snapbox::assert_data_eq!(actual.into_data().raw(), expected.into_data().raw());
 }
 
-/// Returns a state file on one line, without what the configuration says already, with the
-/// status of each task as its result and without the words of requests.
+/// Returns a state file on one line: without the settings, with the status of each task as its
+/// result, and without the text of requests.
 fn counts(state: &str) -> String {
     let mut state: serde_json::Value = serde_json::from_str(state).unwrap();
     if let Some(fields) = state.as_object_mut() {

@@ -1,4 +1,4 @@
-//! Checks that the state files which regreen writes are what docs/state-file.schema.json says.
+//! Checks the state files that regreen writes against docs/state-file.schema.json.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 const SCHEMA: &str = include_str!("../../../docs/state-file.schema.json");
 const STATE: &str = ".ralph-state.json";
 
-/// Panics if a state file below a folder is not what the schema says.
+/// Panics if a state file below a folder does not match the schema.
 pub(crate) fn check_state_files(folder: &Path) {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();
     let specs = fs::read_dir(folder.join("specs")).into_iter().flatten();
@@ -29,7 +29,7 @@ pub(crate) fn check_state_files(folder: &Path) {
     }
 }
 
-/// The part of JSON Schema that the file uses.
+/// Checks a value against a schema; supports only the part of JSON Schema that the file uses.
 fn check(schema: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
     let mut expect = |is_well: bool, what: &str| {
         if !is_well {

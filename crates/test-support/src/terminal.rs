@@ -14,13 +14,15 @@ use crate::emulator::{Emulator, OnResize};
 use crate::normalize::normalize_screen;
 use crate::workspace::Workspace;
 
-/// Long enough for anything that happens at all, also on a busy machine.
+/// Long enough even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Longer than the pause between the writes of one frame, shorter than that between two frames.
+const BETWEEN_WRITES: Duration = Duration::from_millis(30);
 
-/// Rows and columns; wide enough that only regreen breaks lines.
+/// Rows and columns; so wide that only regreen wraps lines.
 const WIDE: (u16, u16) = (50, 400);
 
-/// A command on a pseudo terminal, and the person in front of it.
+/// A command on a pseudo terminal, and the person using it.
 #[derive(Debug)]
 pub struct TerminalSession<'w> {
     workspace: &'w Workspace,
@@ -28,9 +30,9 @@ pub struct TerminalSession<'w> {
     keyboard: File,
     reader: Option<JoinHandle<()>>,
     shown: Arc<Mutex<Vec<u8>>>,
-    /// How much of the output was looked for already.
+    /// How much of the output has been searched already.
     seen: usize,
-    /// The sizes of the terminal, each with how much was shown before.
+    /// The sizes of the terminal, each with the length of the output before it.
     sizes: Vec<(usize, (u16, u16))>,
 }
 
@@ -40,7 +42,7 @@ impl Workspace {
         self.on_terminal_with(flags, &[("TERM", "dumb")])
     }
 
-    /// Starts a run on a terminal with variables such as `TERM`.
+    /// Starts a run on a terminal, with variables such as `TERM`.
     pub fn on_terminal_with(
         &self,
         flags: &[&str],
@@ -56,7 +58,7 @@ impl Workspace {
         self.terminal_session(command, WIDE)
     }
 
-    /// Starts a command of this workspace on a terminal of so many rows and columns.
+    /// Starts a command in this workspace on a terminal with this many rows and columns.
     pub fn terminal_session(&self, mut command: Command, size: (u16, u16)) -> TerminalSession<'_> {
         let (ours, theirs) = open_terminal(size);
         command
@@ -79,8 +81,8 @@ impl Workspace {
         }
     }
 
-    /// Returns what a command prints if its standard output alone is a terminal; line ends are
-    /// the terminal's.
+    /// Returns the output of a command with only its standard output on a terminal; line endings
+    /// are the terminal's.
     #[track_caller]
     pub fn output_on_terminal(&self, arguments: &[&str]) -> String {
         let (ours, theirs) = open_terminal(WIDE);
@@ -113,7 +115,7 @@ impl TerminalSession<'_> {
         self
     }
 
-    /// Waits for a text that comes after the last one waited for.
+    /// Waits for a text after the last one that was waited for.
     #[track_caller]
     pub fn sees(&mut self, text: &str) -> &mut Self {
         let began = Instant::now();
@@ -136,25 +138,24 @@ impl TerminalSession<'_> {
         send_signal(name, self.child.id());
     }
 
-    /// Gives the terminal another size, of so many rows and columns.
+    /// Resizes the terminal to this many rows and columns.
     pub fn resize(&mut self, size: (u16, u16)) {
         self.sizes.push((self.bytes().len(), size));
         tcsetwinsize(&self.keyboard, window(size)).unwrap();
     }
 
-    /// Returns everything that was written to the terminal, control sequences included.
+    /// Returns everything written to the terminal, including control sequences.
     pub fn shown(&self) -> String {
         String::from_utf8_lossy(&self.bytes()).into_owned()
     }
 
-    /// Returns everything that was written to the terminal as bytes.
+    /// Returns everything written to the terminal, as bytes.
     pub fn bytes(&self) -> Vec<u8> {
         let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         shown.clone()
     }
 
-    /// Returns the rows that the terminal shows now, normalized, with all columns where they
-    /// are.
+    /// Returns the rows on the screen, normalized without moving columns.
     pub fn screen(&self, on_resize: OnResize) -> String {
         let bytes = self.bytes();
         let mut emulator = Emulator::new(self.sizes[0].1, on_resize);
@@ -168,24 +169,29 @@ impl TerminalSession<'_> {
         normalize_screen(&self.workspace.without_folders(&emulator.contents()))
     }
 
-    /// Waits until the terminal shows something.
+    /// Waits until the screen meets a condition, and a moment longer: a view is drawn in several
+    /// writes, and half of one may meet it too.
     #[track_caller]
     pub fn shows(&self, is_there: impl Fn(&str) -> bool) -> String {
         let began = Instant::now();
         loop {
-            let screen = self.screen(OnResize::Rewrap);
-            if is_there(&screen) {
-                return screen;
+            let length = self.bytes().len();
+            if is_there(&self.screen(OnResize::Rewrap)) {
+                thread::sleep(BETWEEN_WRITES);
+                let screen = self.screen(OnResize::Rewrap);
+                if self.bytes().len() == length && is_there(&screen) {
+                    return screen;
+                }
             }
             if began.elapsed() > PATIENCE {
                 self.signal("KILL");
-                panic!("it is not shown:\n{screen}");
+                panic!("it is not shown:\n{}", self.screen(OnResize::Rewrap));
             }
             thread::sleep(Duration::from_millis(10));
         }
     }
 
-    /// Waits for the end; returns the exit code and everything that was shown, normalized.
+    /// Waits for the exit. Returns the exit code and everything that was shown, normalized.
     #[track_caller]
     pub fn ends(&mut self) -> (Option<i32>, String) {
         let shown = Arc::clone(&self.shown);
@@ -220,7 +226,7 @@ fn window((rows, columns): (u16, u16)) -> Winsize {
     }
 }
 
-/// Reads until an error says that the other end is closed.
+/// Reads until an error signals that the other end is closed.
 fn read(mut screen: File, shown: Arc<Mutex<Vec<u8>>>) -> JoinHandle<()> {
     thread::spawn(move || {
         let mut chunk = [0; 4096];

@@ -20,25 +20,25 @@ pub const STATE: &str = "specs/demo/.ralph-state.json";
 
 const STATE_NAME: &str = ".ralph-state.json";
 
-/// Whether a file or a script of a test mentions state files.
+/// Whether a test's file or script mentions state files.
 fn touches_state(text: &[u8]) -> bool {
     String::from_utf8_lossy(text).contains("ralph-state")
 }
 
-/// A temporary folder to run regreen in, and an agent that follows a script.
+/// A temporary folder to run regreen in, with an agent that follows a script.
 #[derive(Debug)]
 pub struct Workspace {
     folder: tempfile::TempDir,
-    /// The agent's script and its notes, which are not part of the workspace.
+    /// The agent's script and its notes, outside the workspace.
     outside: tempfile::TempDir,
     /// The task file as the test wrote it.
     tasks: String,
-    /// The test, or its agent, writes state files of its own, which need not be valid.
+    /// The test or its agent writes its own state files, which need not be valid.
     has_foreign_state: bool,
 }
 
 impl Drop for Workspace {
-    /// Whatever a test is about, the state files that regreen left are valid.
+    /// Checks in every test that the state files regreen left are valid.
     fn drop(&mut self) {
         if !std::thread::panicking() && !self.has_foreign_state && self.folder.path().exists() {
             check_state_files(self.folder.path());
@@ -53,10 +53,10 @@ impl Default for Workspace {
 }
 
 impl Workspace {
-    /// Makes an empty workspace outside of git.
+    /// Creates an empty workspace outside git.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        // The workspace ends here, whatever folder is around it.
+        // Marks the top of the workspace, whatever folder is around it.
         fs::create_dir(folder.path().join(".git")).unwrap();
         let outside = tempfile::tempdir().unwrap();
         Self {
@@ -67,12 +67,12 @@ impl Workspace {
         }
     }
 
-    /// Makes a workspace outside of git with the spec `demo`.
+    /// Creates a workspace outside git with the spec `demo`.
     pub fn with_tasks(tasks: &str) -> Self {
         Self::new().file(TASKS, tasks)
     }
 
-    /// Writes a file, and the folders that it needs.
+    /// Writes a file, creating its folders.
     pub fn file(mut self, path: &str, text: impl AsRef<[u8]>) -> Self {
         if path == TASKS {
             self.tasks = String::from_utf8_lossy(text.as_ref()).into_owned();
@@ -84,9 +84,9 @@ impl Workspace {
         self
     }
 
-    /// Gives the agent its script: arms of a shell `case` over task and attempt, such as
-    /// `1.1:2) … ;;`. The script knows `$tasks` (the task file), `$notes` (a folder of its
-    /// own) and `$prompt`.
+    /// Sets the agent's script: arms of a shell `case` over task and attempt, such as
+    /// `1.1:2) … ;;`. The script can use `$tasks` (the task file), `$notes` (a folder of its own)
+    /// and `$prompt`.
     pub fn agent(self, arms: &str) -> Self {
         let head = "tasks=$REGREEN_SPEC_DIR/tasks.md\n";
         self.scripted(
@@ -97,8 +97,8 @@ impl Workspace {
         )
     }
 
-    /// Gives the agent of [`Workspace::delegate`] its script: arms of a shell `case` over the
-    /// attempt, such as `1) … ;;`. The script knows `$notes` and `$prompt`.
+    /// Sets the script of the agent in [`Workspace::delegate`]: arms of a shell `case` over the
+    /// attempt, such as `1) … ;;`. The script can use `$notes` and `$prompt`.
     pub fn child_agent(self, arms: &str) -> Self {
         self.scripted("", "$REGREEN_ATTEMPT", "$REGREEN_ATTEMPT", arms)
     }
@@ -116,8 +116,8 @@ impl Workspace {
         self
     }
 
-    /// Installs a program for the commands of this workspace only. The script knows `$notes`,
-    /// where its calls are noted as `calls` and its prompts as `ATTEMPT.prompt`.
+    /// Installs a program for the commands of this workspace only. The script can use `$notes`,
+    /// where its calls are recorded as `calls` and its prompts as `ATTEMPT.prompt`.
     pub fn program(mut self, name: &str, script: &str) -> Self {
         self.has_foreign_state |= touches_state(script.as_bytes());
         let bin = self.bin();
@@ -134,49 +134,49 @@ impl Workspace {
         self.outside.path().join("bin")
     }
 
-    /// Returns the scripted agent as `--agent` names it.
+    /// Returns the value of `--agent` for the scripted agent.
     pub fn agent_flag(&self) -> String {
         let script = self.outside.path().join("agent.sh");
         format!("command:sh {}", script.display())
     }
 
-    /// Returns the folder of the agent, which is not part of the workspace.
+    /// Returns the agent's folder, which is outside the workspace.
     pub fn outside(&self) -> &Path {
         self.outside.path()
     }
 
-    /// Returns the absolute path of a file of the workspace.
+    /// Returns the absolute path of a file in the workspace.
     pub fn path(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }
 
-    /// Reads a file of the workspace.
+    /// Reads a file in the workspace.
     pub fn text(&self, path: &str) -> String {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
-    /// Returns what became of the task file that the test wrote: only the lines that differ,
-    /// `+` inserted, `-` removed, `x` ticked or unticked.
+    /// Returns the changes to the task file that the test wrote: only the lines that differ, `+`
+    /// inserted, `-` removed, `x` ticked or unticked.
     pub fn plan_changes(&self) -> String {
         changes(&self.tasks, &self.plain(&self.text(TASKS)))
     }
 
-    /// Tells whether a file of the workspace exists.
+    /// Whether a file exists in the workspace.
     pub fn has(&self, path: &str) -> bool {
         self.path(path).exists()
     }
 
-    /// Reads a file of the agent's own folder.
+    /// Reads a file in the agent's own folder.
     pub fn note(&self, name: &str) -> String {
         fs::read_to_string(self.note_path(name)).unwrap()
     }
 
-    /// Tells whether the agent has written this note.
+    /// Whether the agent has written this note.
     pub fn has_note(&self, name: &str) -> bool {
         self.note_path(name).exists()
     }
 
-    /// Returns the absolute path of a file of the agent's own folder.
+    /// Returns the absolute path of a file in the agent's own folder.
     pub fn note_path(&self, name: &str) -> PathBuf {
         self.outside.path().join(name)
     }
@@ -190,7 +190,7 @@ impl Workspace {
         names
     }
 
-    /// Returns a regreen command with a user's configuration from the folder `user` only.
+    /// Returns a regreen command whose only user configuration is in the folder `user`.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(regreen());
         command
@@ -200,9 +200,9 @@ impl Workspace {
             // Some tests compare what programs print.
             .env("LC_ALL", "C")
             .env_remove("XDG_CONFIG_HOME")
-            // Not in the workspace: what regreen remembers there is not part of it.
+            // Outside the workspace, because this state isn't part of it.
             .env("XDG_STATE_HOME", self.outside.path().join("state"))
-            // These tests may be the Verify of a run.
+            // These tests may themselves run as the Verify of a run.
             .env_remove("REGREEN_KEEPER");
         let bin = self.bin();
         if bin.exists() {
@@ -217,20 +217,20 @@ impl Workspace {
         self.output(&self.command(arguments).output().unwrap())
     }
 
-    /// Runs a regreen command with variables that hold paths of the workspace.
+    /// Runs a regreen command with variables that contain paths in the workspace.
     pub fn regreen_with(&self, paths: &[(&str, &str)], arguments: &[&str]) -> Output {
         let inside = paths.iter().map(|(name, path)| (name, self.path(path)));
         let output = self.command(arguments).envs(inside).output().unwrap();
         self.output(&output)
     }
 
-    /// Runs the spec with the scripted agent; its output is the condensed JSON events: a
-    /// line per attempt, and the end.
+    /// Runs the spec with the scripted agent. The output is the condensed JSON events: a line per
+    /// attempt, and the end.
     pub fn run(&self, flags: &[&str]) -> Output {
         self.run_with_agent(&self.agent_flag(), flags)
     }
 
-    /// Runs the spec with an agent of this name; its output is the condensed JSON events.
+    /// Runs the spec with the agent of this name. The output is the condensed JSON events.
     pub fn run_with_agent(&self, agent: &str, flags: &[&str]) -> Output {
         let words = [&["run", "--agent", agent, "--json"], flags].concat();
         self.events(&self.command(&words).output().unwrap())
@@ -242,7 +242,7 @@ impl Workspace {
         self.regreen(&[&["run", "--agent", &agent], flags].concat())
     }
 
-    /// Runs the spec, whose output isn't the subject of the test.
+    /// Runs the spec, if its output isn't the subject of the test.
     #[track_caller]
     pub fn has_run(self, flags: &[&str], code: i32) -> Self {
         self.run(flags).exits(code);
@@ -256,7 +256,7 @@ impl Workspace {
 
     /// Returns the command of [`Workspace::delegate`].
     pub fn delegate_command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.command(&["delegate"]);
+        let mut command = self.command(&["delegate", "--verbatim"]);
         if !self.bin().exists() {
             command.args(["--agent", &self.agent_flag()]);
         }
@@ -264,15 +264,15 @@ impl Workspace {
         command
     }
 
-    /// Runs the spec with the scripted agent as a user to whom permissions apply: `None` if
-    /// that isn't possible here.
+    /// Runs the spec with the scripted agent as a user whom permissions restrict; `None` if that
+    /// isn't possible here.
     pub fn run_as_ordinary_user(&self) -> Option<Output> {
         let agent = self.agent_flag();
         let output = self.output_for_ordinary_user(&["run", "--agent", &agent, "--json"])?;
         Some(self.events(&output))
     }
 
-    /// Runs a command as a user to whom permissions apply, unlike root.
+    /// Runs a command as a user whom permissions restrict, unlike root.
     pub fn as_ordinary_user(&self, arguments: &[&str]) -> Option<Output> {
         let output = self.output_for_ordinary_user(arguments)?;
         Some(self.output(&output))
@@ -292,7 +292,7 @@ impl Workspace {
         command.output().ok()
     }
 
-    /// Returns the output of a command of this workspace in a form that tests compare.
+    /// Returns the output of a command in this workspace, ready to compare.
     pub fn output(&self, output: &process::Output) -> Output {
         let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
         Output::new(
@@ -314,7 +314,7 @@ impl Workspace {
         output.with_message(self.plain(&message))
     }
 
-    /// Replaces the folders and everything that differs from run to run.
+    /// Replaces the folders, and everything that differs from run to run.
     pub fn plain(&self, text: &str) -> String {
         normalize(&self.without_folders(text))
     }

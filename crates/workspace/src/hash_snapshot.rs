@@ -13,17 +13,18 @@ use crate::{Change, ChangeKind, RelPath};
 
 use crate::walk::walk;
 
-/// Two saves within this time may have the same timestamp on some file systems.
+/// Within this time, two saves may have the same timestamp on some file systems.
 const STAMP_STEP: Duration = Duration::from_secs(2);
 
 /// Limits on the work of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HashLimits {
-    /// Further files are not listed.
+    /// The number of files to list.
     pub max_files: usize,
-    /// Larger files are compared by size and time only.
+    /// The size above which files are compared only by size and time.
     pub max_file: u64,
-    /// Once this much was read, the remaining files are compared by size and time only.
+    /// The number of bytes to read in total; the remaining files are compared only by size and
+    /// time.
     pub max_total: u64,
 }
 
@@ -37,8 +38,7 @@ impl Default for HashLimits {
     }
 }
 
-/// Without git only fingerprints are kept, so regreen can neither show a diff nor restore a
-/// file.
+/// Without git, only fingerprints are kept, so regreen can neither show a diff nor restore a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("outside git, regreen keeps only hashes of files, not their content")]
 pub struct ContentNotKept;
@@ -75,7 +75,7 @@ struct Stamp {
 }
 
 impl HashSnapshot {
-    /// Takes a snapshot; files with the same stat data as in `previous` are not read again.
+    /// Takes a snapshot. Files with the same stat data as in `previous` aren't read again.
     #[must_use]
     pub fn take(
         root: &Path,
@@ -114,14 +114,14 @@ impl HashSnapshot {
         }
     }
 
-    /// Returns whether files are missing, because there were too many or a folder could not be
+    /// Returns whether files are missing, because there were too many or a folder couldn't be
     /// listed.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
         self.incomplete
     }
 
-    /// Lists what differs in `after`, sorted by path.
+    /// Lists the differences in `after`, sorted by path.
     #[must_use]
     pub fn changed_files(&self, after: &HashSnapshot) -> Vec<Change> {
         let gone = self
@@ -147,7 +147,7 @@ impl HashSnapshot {
     /// Fails, because no content is kept.
     ///
     /// # Errors
-    /// Always: see [`ContentNotKept`].
+    /// Always fails; see [`ContentNotKept`].
     pub fn diff(&self, _after: &HashSnapshot) -> Result<Vec<u8>, ContentNotKept> {
         Err(ContentNotKept)
     }
@@ -212,7 +212,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads at most `max` bytes, because the file may grow meanwhile.
+/// Reads at most `max` bytes, because the file may be growing.
 fn digest_of(path: &Path, max: u64) -> io::Result<[u8; 32]> {
     let harmless = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::options()
@@ -250,7 +250,7 @@ impl Stamp {
         }
     }
 
-    /// Returns whether a save after `moment` certainly has another timestamp.
+    /// Returns whether any save after `moment` will have another timestamp.
     fn is_older_than(&self, moment: SystemTime) -> bool {
         let moment = moment.checked_sub(STAMP_STEP);
         let since_epoch = moment.and_then(|moment| moment.duration_since(UNIX_EPOCH).ok());

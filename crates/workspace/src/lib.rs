@@ -15,6 +15,7 @@
 mod files;
 mod git;
 mod hash_snapshot;
+mod misspelling;
 mod programs;
 mod project_files;
 mod rel_path;
@@ -26,7 +27,7 @@ mod walk;
 #[cfg(any(test, feature = "faults"))]
 pub use files::{Call, CallOutcome, FaultyDisk, Operation};
 pub use files::{
-    CreateFileError, Disk, EditFileError, EditReport, FileId, FileKind, FileStat, FileText,
+    CreateFileError, Digest, Disk, EditFileError, EditReport, FileId, FileKind, FileStat, FileText,
     FolderLock, InPlaceReason, LeftoverError, LockError, MAX_FILE, MAX_REFUSALS, MoveAsideError,
     NewFileAccess, NotAFile, ReadError, RealDisk, RecoveredLeftover, StepError, WriteMethod,
     create_dir_all, create_file, edit_file, move_aside, open_file, read_file, read_text,
@@ -37,10 +38,11 @@ pub use git::{
     ConflictReason, Diff, Git, GitCall, GitError, GitReply, GitRunner, GuardedHead, HeadPosition,
     Identity, InProgress, LineCount, LostReference, MovedHead, NewCommit, Oid, OmissionReason,
     PathStatus, PlainRunner, References, SkipReason, SkippedPath, Snapshot, SnapshotError,
-    SnapshotLimits, SnapshotSide, SnapshotWarning, Snapshots, StoredSnapshot, TaskChange,
-    UndoConflict, UndoError, UndoOutcome, linked_work_tree, path_status,
+    SnapshotLimits, SnapshotSide, SnapshotWarning, Snapshots, StagedVersions, StoredSnapshot,
+    TaskChange, UndoConflict, UndoError, UndoOutcome, linked_work_tree, path_status,
 };
 pub use hash_snapshot::{ContentNotKept, HashLimits, HashSnapshot};
+pub use misspelling::intended_input;
 pub use programs::Programs;
 pub use project_files::propose_gate;
 pub use rel_path::{Change, ChangeKind, RelPath, RelPathError};
@@ -49,4 +51,4 @@ pub use spec::{
     workspace_root,
 };
 pub use surroundings::{observe_surroundings, stamp_of_surroundings};
-pub use survey::survey;
+pub use survey::{survey, survey_names};

@@ -6,12 +6,13 @@ use regreen_model::{CommandInput, VerifyCommand, VerifyForm};
 
 use crate::{Disk, FileKind, read_text};
 
-/// Words that bash runs without a program of that name: builtins and keywords.
+/// Words that bash runs itself: builtins and keywords.
 const BUILTINS: &str = "\
-    . : [ [[ { alias bg break builtin case cd command continue declare dirs echo enable eval \
-    exec exit export false fg for function getopts hash if jobs kill let local mapfile popd \
-    printf pushd pwd read readarray readonly return select set shift shopt source test time \
-    times trap true type typeset ulimit umask unset until wait while";
+    . : [ [[ { alias bg bind break builtin caller case cd command compgen complete compopt \
+    continue coproc declare dirs disown echo enable eval exec exit export false fc fg for \
+    function getopts hash help history if jobs kill let local logout mapfile popd printf pushd \
+    pwd read readarray readonly return select set shift shopt source suspend test time times \
+    trap true type typeset ulimit umask unalias unset until wait while";
 
 /// Finds programs as a shell in the workspace does.
 #[derive(Clone, Debug)]
@@ -21,7 +22,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Takes the value of the PATH variable.
+    /// Creates it from the value of the PATH variable.
     #[must_use]
     pub fn new(path: &OsStr, workspace: &Path) -> Self {
         Self {
@@ -36,7 +37,7 @@ impl Programs {
         is_listed(BUILTINS, word) || self.find(disk, word).is_some()
     }
 
-    /// Returns whether a text that may be a command is one here.
+    /// Returns whether a text that may be a command is one in this workspace.
     #[must_use]
     pub fn can_run(&self, disk: &dyn Disk, command: &VerifyCommand) -> bool {
         let mut arguments = command.command.split_whitespace().skip(1);
@@ -55,9 +56,9 @@ impl Programs {
         }
     }
 
-    /// Marks the texts that are commands here, or were when the run began, as such. What they need
-    /// may be gone once an agent has worked: then they fail, and don't turn into prose. Others that
-    /// read like commands are marked as left out.
+    /// Settles which texts are commands: those that can run now, or could when the run began. An
+    /// agent may since have removed what they need; then they fail instead of becoming prose.
+    /// Others that read like commands are marked as left out.
     pub fn settle(
         &self,
         disk: &dyn Disk,
@@ -70,7 +71,7 @@ impl Programs {
         }
     }
 
-    /// Returns the first of these that is not there.
+    /// Returns the first input that doesn't exist.
     #[must_use]
     pub fn missing<'i>(
         &self,
@@ -79,6 +80,7 @@ impl Programs {
     ) -> Option<&'i CommandInput> {
         inputs.iter().find(|input| match input {
             CommandInput::Path(path) => disk.stat(&self.workspace.join(path)).is_err(),
+            CommandInput::Program(name) => !self.has(disk, name),
             CommandInput::Target {
                 runner,
                 name,
@@ -91,8 +93,8 @@ impl Programs {
         })
     }
 
-    /// Returns the program that a word means: a path relative to the workspace, or the first
-    /// match in PATH.
+    /// Returns the program for a word: a path relative to the workspace, or the first match in
+    /// PATH.
     #[must_use]
     pub fn find(&self, disk: &dyn Disk, word: &str) -> Option<PathBuf> {
         if word.is_empty() {
@@ -107,7 +109,7 @@ impl Programs {
     }
 }
 
-/// The texts of the files in a folder in which a tool looks for what it makes.
+/// Returns the texts of the files in which a build tool looks for its targets.
 fn declarations(disk: &dyn Disk, folder: &Path, runner: &str) -> Vec<String> {
     let names: &[&str] = match runner {
         "just" => &["justfile", "Justfile", ".justfile"],
@@ -119,14 +121,32 @@ fn declarations(disk: &dyn Disk, folder: &Path, runner: &str) -> Vec<String> {
     texts.map(|file| file.text).collect()
 }
 
-/// Returns whether a file of the project says how this is made.
+/// Returns whether a project file declares this target.
 fn declares(disk: &dyn Disk, folder: &Path, runner: &str, target: &str) -> bool {
     let texts = declarations(disk, folder, runner);
     let mut lines = texts.iter().flat_map(|text| text.lines());
     lines.any(|line| is_rule(line, target))
 }
 
-/// Returns whether a file of the project says how this is made, or can't be read far enough to tell.
+/// Returns the names of the targets that a project declares.
+pub(crate) fn declared_targets(disk: &dyn Disk, folder: &Path, runner: &str) -> Vec<String> {
+    let texts = declarations(disk, folder, runner);
+    let lines = texts.iter().flat_map(|text| text.lines());
+    let names = lines.flat_map(|line| {
+        let line = match line.trim_start().strip_prefix('"') {
+            Some(script) => script.replacen('"', "", 1),
+            None => line.to_owned(),
+        };
+        let names = line.split_once(':').map_or("", |(names, _)| names);
+        let names = names.split_whitespace().map(str::to_owned);
+        names
+            .filter(|name| is_rule(&line, name))
+            .collect::<Vec<_>>()
+    });
+    names.collect()
+}
+
+/// Returns whether a project file declares this target, or can't be read well enough to tell.
 fn may_declare(disk: &dyn Disk, folder: &Path, runner: &str, target: &str) -> bool {
     let texts = declarations(disk, folder, runner);
     let is_open = |line: &str| {
@@ -145,14 +165,14 @@ fn may_declare(disk: &dyn Disk, folder: &Path, runner: &str, target: &str) -> bo
     })
 }
 
-/// `test: build`, `lint test:`, and with parameters for `just`.
+/// Whether a line declares the target: `test: build`, `lint test:`, and with parameters for `just`.
 fn is_rule(line: &str, target: &str) -> bool {
     let is_other = line.contains(":=") || line.starts_with(['\t', ' ', '#']);
     let names = line.split_once(':').map_or("", |(names, _)| names);
     !is_other && names.split_whitespace().any(|name| name == target)
 }
 
-/// Returns whether a word is in a list of words that are separated by spaces.
+/// Returns whether a word is in a space-separated list.
 pub(crate) fn is_listed(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|listed| listed == word)
 }
@@ -208,7 +228,7 @@ mod tests {
             };
             programs.can_run(&RealDisk, &command)
         };
-        // `test` and `cd` stand for make and node, which may not be installed.
+        // `test` and `cd` replace make and node, which may not be installed.
         for (command, is_known) in [
             ("test lint", true),
             ("test lint test", true),
@@ -242,7 +262,7 @@ mod tests {
             form,
             ..VerifyCommand::always(command)
         };
-        // `cd` stands for make and node, which may not be installed.
+        // `cd` replaces make and node, which may not be installed.
         let mut commands = [
             command("cd test", VerifyForm::IfTarget),
             command("cd check.js", VerifyForm::IfFiles),

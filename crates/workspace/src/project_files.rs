@@ -1,5 +1,5 @@
-//! Finds the most informative files of a project by their names. The lists start with files
-//! near the root.
+//! Finds the most informative files of a project by their names. The lists start with files near
+//! the root.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::programs::is_listed;
 use crate::{Disk, read_text};
 
 const MOST: usize = 10;
-/// Deeper files of such names belong to parts of the project.
+/// Deeper files with such names belong to parts of the project.
 const DEPTH: usize = 3;
 
 const MAIN_STEMS: [&str; 12] = [
@@ -89,7 +89,7 @@ fn name_of(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_lowercase()
 }
 
-/// Manifests, what they must contain, and the command that then checks the whole project.
+/// Manifests, the text they must contain, and the command that then checks the whole project.
 const GATES: &[(&str, &str, &str)] = &[
     ("Cargo.toml", "", "cargo test"),
     ("package.json", "\"test\"", "npm test"),
@@ -104,11 +104,11 @@ const GATES: &[(&str, &str, &str)] = &[
     ("composer.json", "\"test\"", "composer test"),
 ];
 
-/// Guesses from the manifests a command that checks the whole workspace.
+/// Guesses a command that checks the whole workspace from its manifests.
 #[must_use]
 pub fn propose_gate(disk: &dyn Disk, root: &Path) -> Option<&'static str> {
     let text = |name: &str| read_text(disk, &root.join(name)).ok().map(|file| file.text);
-    // A make target is what the project's own developers run.
+    // A make target is what the project's developers run themselves.
     if text("Makefile").is_some_and(|makefile| has_test_target(&makefile)) {
         return Some("make test");
     }

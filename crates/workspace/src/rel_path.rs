@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 /// A path inside the workspace, as bytes.
 ///
 /// File names need not be text: they may contain line breaks, quotes, a leading dash or invalid
-/// UTF-8. As text (in the journal, in messages), such a path is quoted and its odd bytes are
+/// UTF-8. As text (in the journal and in messages), such a path is quoted and its odd bytes
 /// escaped, so that parsing the text returns the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct RelPath(Vec<u8>);
 
-/// A text or path that is not inside the workspace.
+/// The error for a path that isn't inside the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a path inside the workspace")]
 pub struct RelPathError(String);
@@ -24,7 +24,7 @@ impl RelPath {
     /// Checks and wraps a path.
     ///
     /// # Errors
-    /// If the path is absolute, contains `..`, or is empty.
+    /// Returns an error if the path is absolute, contains `..`, or is empty.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Result<Self, RelPathError> {
         let bytes = bytes.into();
         if is_inside(&bytes) {
@@ -37,7 +37,7 @@ impl RelPath {
     /// Makes `path` relative to `root`.
     ///
     /// # Errors
-    /// If it is not inside.
+    /// Returns an error if it isn't inside.
     pub fn inside(root: &Path, path: &Path) -> Result<Self, RelPathError> {
         let inner = path.strip_prefix(root).unwrap_or(path);
         let plain: PathBuf = inner
@@ -65,13 +65,13 @@ impl RelPath {
         root.join(self.as_path())
     }
 
-    /// Returns whether this is `folder` or is below it.
+    /// Returns whether this is `folder` or below it.
     #[must_use]
     pub fn is_within(&self, folder: &str) -> bool {
         self.as_path().starts_with(folder)
     }
 
-    /// Returns the parent folders, the nearest first, without the workspace itself.
+    /// Returns the parent folders, nearest first, without the workspace itself.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         let above = self.as_path().ancestors().skip(1);
         above.take_while(|folder| !folder.as_os_str().is_empty())
@@ -171,11 +171,11 @@ pub struct Change {
 pub enum ChangeKind {
     /// It is new.
     Added,
-    /// Its content, or whether it may be executed.
+    /// Its content or its executable bit changed.
     Modified,
     /// It is gone.
     Deleted,
-    /// A file became a link or a repository of its own, or the other way round.
+    /// A file became a link or a nested repository, or the other way round.
     TypeChanged,
 }
 

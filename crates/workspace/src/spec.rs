@@ -8,13 +8,13 @@ const CURRENT: &str = ".current-spec";
 /// The task file of a spec folder.
 const TASKS: &str = "tasks.md";
 
-/// Where smart-ralph's plugin keeps its settings.
+/// The settings file of smart-ralph's plugin.
 const SETTINGS: &str = ".claude/ralph-specum.local.md";
 const SPECS_DIRS: &str = "specs_dirs:";
 
-/// Returns the folders that have specs, relative to the workspace: `specs`, or those that the
-/// settings of smart-ralph's plugin name (`specs_dirs`). The first one is for new specs, and names
-/// the current one. Folders outside of the workspace don't count.
+/// Returns the folders that contain specs, relative to the workspace: `specs`, or those that the
+/// settings of smart-ralph's plugin name (`specs_dirs`). The first one is for new specs and names
+/// the current one. Folders outside of the workspace are ignored.
 #[must_use]
 pub fn specs_folders(disk: &dyn Disk, root: &Path) -> Vec<PathBuf> {
     let settings = read_text(disk, &root.join(SETTINGS)).map(|read| read.text);
@@ -48,7 +48,7 @@ pub fn current_spec_file(disk: &dyn Disk, root: &Path) -> PathBuf {
     root.join(first).join(CURRENT)
 }
 
-/// A spec's name and task file.
+/// The name and task file of a spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// The name of the spec.
@@ -76,8 +76,8 @@ pub enum SpecError {
         /// The specs of the workspace.
         specs: Vec<String>,
     },
-    /// The current spec is outside of the workspace. Only the user may choose such a spec, not
-    /// the repository.
+    /// The current spec is outside of the workspace. Only the user may choose such a spec, not the
+    /// repository.
     #[error("{} names {asked}, which is outside the workspace", Path::new(SPECS).join(CURRENT).display())]
     CurrentOutside {
         /// The path.
@@ -85,7 +85,7 @@ pub enum SpecError {
         /// The specs of the workspace.
         specs: Vec<String>,
     },
-    /// No spec is the current one.
+    /// There are several specs and no current one.
     #[error("several specs found, and none is selected")]
     Several {
         /// The specs of the workspace.
@@ -114,10 +114,10 @@ impl SpecError {
 }
 
 /// Finds a spec by name, folder or file; without `asked`, the current or only one. Paths are
-/// relative to `here`, names are looked up in the workspace.
+/// relative to `here`; names are looked up in the workspace.
 ///
 /// # Errors
-/// If no spec or more than one matches.
+/// Returns an error if no spec or more than one matches.
 pub fn find_spec(
     disk: &dyn Disk,
     root: &Path,
@@ -197,25 +197,40 @@ fn leads_out(root: &Path, asked: &str) -> bool {
 
 /// Returns whether a spec's folder is a link that leads out of the workspace.
 fn links_out(disk: &dyn Disk, root: &Path, asked: &str) -> bool {
-    let Ok(real_root) = disk.resolve(root) else {
+    let places = places(disk, root, asked);
+    places.iter().any(|place| is_outside(disk, root, place))
+}
+
+/// Returns whether a folder is outside of the workspace, with links resolved.
+fn is_outside(disk: &dyn Disk, root: &Path, folder: &Path) -> bool {
+    let (Ok(root), Ok(real)) = (disk.resolve(root), disk.resolve(folder)) else {
         return false;
     };
-    let places = places(disk, root, asked);
-    let mut real = places.iter().filter_map(|place| disk.resolve(place).ok());
-    real.any(|real| !real.starts_with(&real_root))
+    !real.starts_with(&root)
 }
 
 fn named(disk: &dyn Disk, root: &Path, here: &Path, asked: &str) -> Option<Spec> {
     let path = here.join(asked);
-    if kind(disk, &path) == Some(FileKind::Folder) && exists(disk, &path.join(TASKS)) {
-        return Some(in_folder(&path, last_name(&path)));
+    let here = (kind(disk, &path) == Some(FileKind::Folder) && exists(disk, &path.join(TASKS)))
+        .then(|| in_folder(&path, last_name(&path)));
+    let in_specs = || {
+        let mut folders = places(disk, root, asked).into_iter();
+        let folder = folders.find(|folder| exists(disk, &folder.join(TASKS)));
+        let folder = folder.filter(|folder| !is_outside(disk, root, folder))?;
+        Some(in_folder(&folder, last_name(&folder)))
+    };
+    // A name is a spec's; a path is what it leads to. Otherwise any folder with the name of a spec
+    // could take its place.
+    let is_name = Path::new(asked).components().count() == 1 && !asked.starts_with('.');
+    let found = if is_name {
+        in_specs().or(here)
+    } else {
+        here.or_else(in_specs)
+    };
+    if found.is_some() {
+        return found;
     }
-    let mut folders = places(disk, root, asked).into_iter();
-    let folder = folders.find(|folder| exists(disk, &folder.join(TASKS)));
-    if let Some(folder) = folder.filter(|_| !links_out(disk, root, asked)) {
-        return Some(in_folder(&folder, last_name(&folder)));
-    }
-    // Accept any other file: reading it reports what is wrong with it.
+    // Accept any other file; reading it will report what is wrong.
     kind(disk, &path)?;
     Some(Spec {
         name: name_of_file(&path),
@@ -223,7 +238,7 @@ fn named(disk: &dyn Disk, root: &Path, here: &Path, asked: &str) -> Option<Spec>
     })
 }
 
-/// Returns where a spec of this name may be, most likely first.
+/// Returns where a spec with this name may be, most likely first.
 fn places(disk: &dyn Disk, root: &Path, asked: &str) -> Vec<PathBuf> {
     let folders = specs_folders(disk, root).into_iter();
     let folders = folders.map(|folder| root.join(folder).join(asked));
@@ -259,7 +274,7 @@ fn exists(disk: &dyn Disk, path: &Path) -> bool {
     kind(disk, path).is_some()
 }
 
-/// Returns the kind of file that a path leads to, with links followed.
+/// Returns the kind of file that a path leads to, following links.
 fn kind(disk: &dyn Disk, path: &Path) -> Option<FileKind> {
     let real = disk.resolve(path).ok()?;
     disk.stat(&real).ok().map(|stat| stat.kind)
@@ -342,6 +357,21 @@ mod tests {
         }
     }
 
+    /// Otherwise an agent that creates the folder could choose what runs next.
+    #[test]
+    fn a_folder_with_the_name_of_a_spec_does_not_take_its_place() {
+        let root = workspace(&["login"]);
+        fs::create_dir_all(root.path().join("login")).unwrap();
+        fs::write(root.path().join("login/tasks.md"), "").unwrap();
+        let spec = "login: specs/login/tasks.md";
+        assert_eq!(find(root.path(), Some("login")).unwrap(), spec);
+        assert_eq!(find(root.path(), None).unwrap(), spec);
+        fs::write(root.path().join("specs/.current-spec"), "login").unwrap();
+        assert_eq!(find(root.path(), None).unwrap(), spec);
+        let path = find(root.path(), Some("./login")).unwrap();
+        assert_eq!(path, "login: login/tasks.md");
+    }
+
     #[test]
     fn the_default_is_the_current_or_the_only_spec() {
         let root = workspace(&["login"]);
@@ -395,7 +425,7 @@ mod tests {
             fs::write(root.join("specs/.current-spec"), asked).unwrap();
             let error = find(&root, None).unwrap_err();
             assert!(matches!(error, SpecError::CurrentOutside { .. }), "{asked}");
-            // The user may.
+            // The user may choose it.
             assert!(find(&root, Some(asked)).is_ok(), "{asked}");
         }
         let inside = root.join("specs/login").display().to_string();

@@ -1,7 +1,7 @@
-//! Observes what checks depend on and git does not show.
+//! Observes things that checks depend on but git doesn't show.
 //!
-//! The work is bounded: small files are read, everything else is known by size, time and inode, and
-//! of very large folders only the beginning.
+//! The work is bounded: small files are read; everything else is identified by size, time and
+//! inode; very large folders are only partly observed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -16,17 +16,17 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{Git, GitError, PathStatus, RelPath, path_status};
 
-/// Hooks and files of git's `info` folder are read up to this length.
+/// How much is read of hooks and files in git's `info` folder.
 const MAX_READ: u64 = 256 * 1024;
-/// How many files of a package folder are looked at.
+/// How many files of a package folder are observed.
 const MAX_FILES: usize = 30_000;
-/// How many ignored files are looked at.
+/// How many ignored files are observed.
 const MAX_IGNORED: usize = 5_000;
 
-/// Folders of programs and libraries that installers fill, whose content only they change.
+/// Folders of programs and libraries that only installers change.
 const PACKAGE_FOLDERS: [&str; 5] = ["node_modules", ".venv", "venv", "env", "vendor"];
 
-/// Files in which installers write about their work.
+/// Files in which installers keep records.
 const RECORDS: [&str; 5] = [
     ".package-lock.json",
     ".yarn-integrity",
@@ -35,14 +35,14 @@ const RECORDS: [&str; 5] = [
     "modules.txt",
 ];
 
-/// The file in which `composer` writes about its work, inside its folder.
+/// The file in which `composer` keeps records, inside its folder.
 const COMPOSER_RECORD: &str = "composer/installed.json";
 
-/// Observes a workspace; without git, only the folders that installers fill. `ignored` is what git
-/// ignores, if that is known from a look at the work tree.
+/// Observes a workspace; without git, only the folders that installers fill. `ignored` lists what
+/// git ignores, if a scan of the work tree has shown that.
 ///
 /// # Errors
-/// If git fails.
+/// Returns an error if git fails.
 pub fn observe_surroundings(
     root: &Path,
     git: Option<&Git>,
@@ -91,8 +91,8 @@ pub fn observe_surroundings(
     Ok(seen)
 }
 
-/// Returns a sign that changes whenever git's settings, excludes or hooks do, by a look at their
-/// files only.
+/// Returns a value that changes whenever git's settings, excludes or hooks do, judged only by the
+/// metadata of their files.
 #[must_use]
 pub fn stamp_of_surroundings(git: &Git, hooks_folder: &str) -> String {
     let common = git.common();
@@ -107,7 +107,7 @@ pub fn stamp_of_surroundings(git: &Git, hooks_folder: &str) -> String {
     let stamps = paths.iter().map(|path| {
         let found = path.symlink_metadata();
         let stamp = found.map(|found| {
-            // Also of a change of its permissions.
+            // This also detects a change of permissions.
             let (at, inode) = ((found.ctime(), found.ctime_nsec()), found.ino());
             format!("{at:?} {inode} {}", found.size())
         });
@@ -116,7 +116,7 @@ pub fn stamp_of_surroundings(git: &Git, hooks_folder: &str) -> String {
     hex(stamps.collect::<String>().as_bytes())
 }
 
-/// Returns whether Python may import a folder as a package. Reports and caches are not of interest.
+/// Returns whether Python may import a folder as a package. Reports and caches don't matter.
 fn holds_python(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths = entries.map(|entry| entry.path());
@@ -132,7 +132,7 @@ fn text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// The names that are not in package folders, as text.
+/// Returns the names outside of package folders, as text.
 fn named(names: &[Vec<u8>]) -> BTreeSet<String> {
     let outside = names.iter().filter(|name| !is_in_package_folder(name));
     outside.take(MAX_IGNORED).map(|name| text(name)).collect()
@@ -179,7 +179,7 @@ fn hooks_in(root: &Path, folder: &Path) -> BTreeMap<String, Hook> {
     hooks
 }
 
-/// Returns whether a script does anything before it ends. A program does, whatever is in it.
+/// Returns whether a script does anything before it ends. A binary always counts.
 fn has_command(content: &[u8]) -> bool {
     let text = String::from_utf8_lossy(content);
     let is_idle = |line: &&str| {
@@ -197,11 +197,11 @@ fn has_command(content: &[u8]) -> bool {
     })
 }
 
-/// The fingerprints of the small files in a folder.
+/// Returns the fingerprints of the small files in a folder.
 fn files_in(folder: &Path) -> BTreeMap<String, String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
-        // `gc` writes `refs` for plain web servers.
+        // `git gc` writes `refs` for dumb web servers.
         .filter(|entry| entry.path().is_file() && entry.file_name() != "refs")
         .map(|entry| {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -241,7 +241,7 @@ fn package_folders(root: &Path) -> BTreeMap<String, PackageFolder> {
     found
 }
 
-/// The folders that hold packages and programs, relative to the workspace.
+/// Returns the folders with packages and programs, relative to the workspace.
 fn libraries(root: &Path) -> Vec<String> {
     let mut folders: Vec<String> = ["node_modules", "node_modules/.bin", "vendor"]
         .map(str::to_owned)
@@ -260,7 +260,7 @@ fn libraries(root: &Path) -> Vec<String> {
     folders
 }
 
-/// Takes the fingerprint of each package, and of what the installers wrote.
+/// Computes the fingerprints of each package and of the installers' records.
 fn package_folder(folder: &Path, mut room: usize) -> PackageFolder {
     let mut found = PackageFolder::default();
     let mut records = records_beside(folder);
@@ -290,7 +290,8 @@ fn package_folder(folder: &Path, mut room: usize) -> PackageFolder {
     found
 }
 
-/// Programs are installed with packages, whose records are beside them.
+/// Returns the records for a folder of programs, which are installed along with the packages beside
+/// them.
 fn records_beside(folder: &Path) -> String {
     let is_programs = folder.ends_with("bin") || folder.ends_with(".bin");
     let Some(parent) = folder.parent().filter(|_| is_programs) else {
@@ -314,7 +315,7 @@ fn records_beside(folder: &Path) -> String {
         .collect()
 }
 
-/// The state of a file in which an installer writes about its work.
+/// Returns the state of an installer's record.
 fn record_stamp(path: &Path) -> String {
     let record = if path.is_dir() {
         path.join("RECORD")
@@ -331,7 +332,7 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns whether there was room for all of it.
+/// Hashes a tree. Returns whether it was within the limit.
 fn hash_tree(path: &Path, hasher: &mut Sha256, room: &mut usize) -> bool {
     let Ok(found) = path.symlink_metadata() else {
         return true;
@@ -359,7 +360,8 @@ fn fingerprint_of_path(path: &Path) -> String {
         .unwrap_or_default()
 }
 
-/// Folders are known by their inode: what is in them is listed by itself.
+/// Returns a fingerprint. Folders are identified by their inode, because their contents are listed
+/// separately.
 fn fingerprint(path: &Path, found: &Metadata) -> String {
     if found.is_symlink() {
         let target = fs::read_link(path).unwrap_or_default();

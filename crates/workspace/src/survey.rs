@@ -1,44 +1,60 @@
-//! A bounded survey of the workspace for an agent that lacks something. Never follows a link
-//! out of it.
+//! A bounded survey of the workspace for an agent that lacks information. Never follows a link out
+//! of it.
 
 use std::path::Path;
 
 use regreen_model::{LookedUp, Survey, visible_line};
 
 use crate::programs::is_listed;
-use crate::project_files::{configuration, main_files, test_folders};
+use crate::project_files::{configuration, main_files, propose_gate, test_folders};
 use crate::walk::walk;
-use crate::{Git, RelPath};
+use crate::{Git, RealDisk, RelPath};
 
 /// How many files are listed.
 const MAX_FILES: usize = 20_000;
-/// How much is read in total, and how large a file may be.
+/// How much is read in total, and the maximum size of a file.
 const MAX_READ: u64 = 16 * 1024 * 1024;
 const MAX_FILE: u64 = 256 * 1024;
-/// How many files and lines are reported for each name.
+/// How many files and lines are reported per name.
 const MAX_NAMED: usize = 8;
 const MAX_LINES: usize = 5;
 const LINE_CHARS: usize = 160;
 /// How much of a file is checked for zero bytes, which only binary files contain.
 const LOOKED_AT: usize = 1024;
 
-/// Surveys a workspace, and finds where these names occur in it.
+/// Surveys a workspace, and finds where these names occur.
 #[must_use]
 pub fn survey(root: &Path, names: &[String]) -> Survey {
-    let mut files: Vec<String> = listed(root).iter().filter_map(readable_name).collect();
-    // Files near the root say most.
-    files.sort_by_key(|path| (path.matches('/').count(), path.clone()));
-    let mut looked_up: Vec<LookedUp> = names.iter().map(|name| by_name(name, &files)).collect();
-    by_line(root, &files, &mut looked_up);
+    let files = sorted_files(root);
+    let mut survey = of_names(root, &files, names);
+    by_line(root, &files, &mut survey.looked_up);
+    survey
+}
+
+/// Surveys a workspace without reading its files: finds the files with these names.
+#[must_use]
+pub fn survey_names(root: &Path, names: &[String]) -> Survey {
+    of_names(root, &sorted_files(root), names)
+}
+
+fn of_names(root: &Path, files: &[String], names: &[String]) -> Survey {
     Survey {
-        main_files: main_files(&files),
-        configuration: configuration(&files),
-        test_folders: test_folders(&files),
-        looked_up,
+        main_files: main_files(files),
+        configuration: configuration(files),
+        test_folders: test_folders(files),
+        test_command: propose_gate(&RealDisk, root).map(str::to_owned),
+        looked_up: names.iter().map(|name| by_name(name, files)).collect(),
     }
 }
 
-/// Lists the files that git tracks or would add; without git, those that are not in a cache.
+fn sorted_files(root: &Path) -> Vec<String> {
+    let mut files: Vec<String> = listed(root).iter().filter_map(readable_name).collect();
+    // Files near the root are the most informative.
+    files.sort_by_key(|path| (path.matches('/').count(), path.clone()));
+    files
+}
+
+/// Lists the files that git tracks or would add; without git, those that aren't in a cache.
 fn listed(root: &Path) -> Vec<RelPath> {
     let listed = Git::open(root).and_then(|git| git.listed_files());
     let mut files = listed.unwrap_or_else(|_| {
@@ -49,7 +65,7 @@ fn listed(root: &Path) -> Vec<RelPath> {
     files
 }
 
-/// Returns a name that can be displayed as it is.
+/// Returns the name if it can be displayed as it is.
 fn readable_name(path: &RelPath) -> Option<String> {
     let name = path.as_path().to_str()?;
     (!name.contains(char::is_control)).then(|| name.to_owned())
@@ -75,7 +91,7 @@ fn is_called(path: &str, wanted: &str) -> bool {
     !wanted.is_empty() && path.to_lowercase().contains(wanted)
 }
 
-/// Reads files until enough lines are known for every name, or the limit is reached.
+/// Reads files until enough lines are found for every name, or the limit is reached.
 fn by_line(root: &Path, files: &[String], looked_up: &mut [LookedUp]) {
     let mut left = MAX_READ;
     for path in files {
@@ -120,19 +136,19 @@ fn note_lines(one: &mut LookedUp, path: &str, text: &str) {
         let line = visible_line(line.trim(), LINE_CHARS);
         format!("{path}:{n}: {line}")
     });
-    // Do not let one file use up the limit.
+    // Don't let one file use up the limit.
     one.lines.extend(told.take(room.min(2)));
 }
 
-/// Suffixes and names of files that hold keys and passwords. They are never read.
+/// Extensions and names of files that hold keys and passwords. They are never read.
 const ENDINGS: &str = ".pem .key .p12 .pfx .jks .keystore .kdbx .tfstate";
 const NAMES: &str = "\
     .netrc .npmrc .pypirc .pgpass .htpasswd .git-credentials .envrc id_rsa id_ed25519 id_ecdsa";
 const PARTS: [&str; 4] = ["secret", "credential", "password", "token"];
-/// Examples of secret files hold no secrets.
+/// Examples of secret files, which contain no secrets.
 const EXAMPLES: [&str; 4] = ["example", "sample", "template", "dist"];
 
-/// Returns whether a file may hold secrets, by its name.
+/// Returns whether a file may hold secrets, judged by its name.
 pub(super) fn is_secret(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let is_env = name == ".env" || name.starts_with(".env.") || name.ends_with(".env");
@@ -143,7 +159,7 @@ pub(super) fn is_secret(path: &str) -> bool {
         || is_data && PARTS.iter().any(|part| name.contains(part))
 }
 
-/// Source code about secrets does not hold them.
+/// Returns whether this is source code, which is about secrets but doesn't contain them.
 fn is_source(name: &str) -> bool {
     const SOURCES: [&str; 12] = [
         ".rs", ".py", ".js", ".ts", ".tsx", ".go", ".java", ".rb", ".c", ".cpp", ".h", ".md",
@@ -160,7 +176,7 @@ mod tests {
     use super::*;
     use crate::Identity;
 
-    /// A folder with these files; the last line of each contains `bcrypt`.
+    /// Creates a folder with these files; the last line of each contains `bcrypt`.
     fn folder(files: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for path in files {

@@ -1,4 +1,5 @@
 use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -8,12 +9,12 @@ use crate::RelPath;
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     pub(crate) files: Vec<(RelPath, Metadata)>,
-    /// There were more files than allowed, or a folder that could not be listed.
+    /// Whether there were more files than allowed, or a folder couldn't be listed.
     pub(crate) incomplete: bool,
 }
 
-/// Lists at most `max_files`, folders sorted by name, so that the limit cuts the list at the
-/// same place every time. Lists links without following them.
+/// Lists at most `max_files`. Folders are sorted by name, so that the limit always cuts the list at
+/// the same place. Links are listed but not followed.
 pub(crate) fn walk(root: &Path, max_files: usize) -> Walk {
     let mut walk = Walk::default();
     let mut folders = vec![root.to_owned()];
@@ -38,25 +39,31 @@ impl Walk {
         folders: &mut Vec<PathBuf>,
         max_files: usize,
     ) -> bool {
-        let Some(paths) = sorted_paths(folder) else {
+        let Some(entries) = sorted_entries(folder) else {
             return false;
         };
         let named = |path: &PathBuf, test: fn(&[u8]) -> bool| {
             path.file_name().is_some_and(|name| test(name.as_bytes()))
         };
         // A cache tag at the root would hide the whole workspace.
-        if folder != root && paths.iter().any(|path| named(path, marks_its_folder)) {
+        let is_marked = |(path, _): &(PathBuf, Kind)| named(path, marks_its_folder);
+        if folder != root && entries.iter().any(is_marked) {
             return true;
         }
-        for path in paths.iter().rev().filter(|path| is_folder(path)) {
+        for (path, _) in entries
+            .iter()
+            .rev()
+            .filter(|(_, kind)| *kind == Kind::Folder)
+        {
             if !named(path, is_excluded_name) {
                 folders.push(path.clone());
             }
         }
-        paths.iter().all(|path| self.add(root, path, max_files))
+        let mut files = entries.iter().filter(|(_, kind)| *kind != Kind::Folder);
+        files.all(|(path, _)| self.add(root, path, max_files))
     }
 
-    /// Returns whether there was room for it. Skips pipes, sockets and devices.
+    /// Adds a file. Returns whether there was room for it. Skips pipes, sockets and devices.
     fn add(&mut self, root: &Path, path: &Path, max_files: usize) -> bool {
         let found = path.symlink_metadata().ok();
         let found = found.filter(|found| found.is_file() || found.is_symlink());
@@ -71,27 +78,32 @@ impl Walk {
     }
 }
 
-fn sorted_paths(folder: &Path) -> Option<Vec<PathBuf>> {
-    let entries = fs::read_dir(folder).ok()?;
-    let mut paths = entries
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<Vec<_>, _>>()
-        .ok()?;
-    paths.sort();
-    Some(paths)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Folder,
+    Other,
 }
 
-fn is_folder(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.is_dir())
+/// The entries of a folder by name. What they are comes with the list, without a call for each.
+fn sorted_entries(folder: &Path) -> Option<Vec<(PathBuf, Kind)>> {
+    let entries = fs::read_dir(folder).ok()?.map(|entry| {
+        let entry = entry?;
+        let is_folder = entry.file_type().is_ok_and(|found| found.is_dir());
+        let kind = if is_folder { Kind::Folder } else { Kind::Other };
+        Ok((entry.path(), kind))
+    });
+    let mut entries = entries.collect::<io::Result<Vec<_>>>().ok()?;
+    entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Some(entries)
 }
 
-/// Folders that programs fill and that no one edits.
+/// Folders that programs fill and nobody edits.
 const NAMES: &str = "\
     .cache .direnv .git .gradle .hg .jj .mypy_cache .nox .pytest_cache .regreen .ruff_cache \
     .svn .terraform .tox .turbo .venv __pycache__ node_modules";
 
-/// Files that mark a folder as a cache (such as cargo's `target`) or as a Python environment of
-/// any name.
+/// Files that mark a folder as a cache (such as cargo's `target`) or, under any name, as a Python
+/// environment.
 const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 
 pub(super) fn is_excluded_name(name: &[u8]) -> bool {

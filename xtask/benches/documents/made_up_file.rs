@@ -1,12 +1,12 @@
-//! Task files of any length, as they are found in repositories.
+//! Generated task files of any length, in the styles found in repositories.
 
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// A block of fields for every task, about 500 bytes each.
+    /// A block of fields per task, about 500 bytes each.
     SmartRalph,
-    /// One line for every task.
+    /// One line per task.
     SpecKit,
 }
 
@@ -34,7 +34,7 @@ impl Style {
         text
     }
 
-    /// The id of the task at a place, counted from 0.
+    /// Returns the id of the task at an index, counted from 0.
     pub(crate) fn id(self, at: usize) -> String {
         match self {
             Self::SmartRalph => format!("{}.{}", at / PHASE + 1, at % PHASE + 1),

@@ -1,8 +1,8 @@
 //! Reading and editing task files: `cargo xtask bench documents`.
 //!
-//! Times are medians. The promises: a file of 10,000 tasks is read and one of
-//! them ticked in 30 ms together, and that grows in proportion to 100,000 tasks; a fix for
-//! a file of 1,000 tasks is made and inserted in 5 ms.
+//! Times are medians. The promises: a file of 10,000 tasks is read and one of them ticked in 30 ms
+//! together, which scales linearly to 100,000 tasks; a fix for a file of 1,000 tasks is made and
+//! inserted in 5 ms.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "prints a table")]
 

@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::made_up_file::Style;
 
-/// Enough for a median that holds still.
+/// Enough for a stable median.
 const RUNS: usize = 15;
 
 #[derive(Clone, Copy, Debug)]
@@ -20,9 +20,9 @@ pub(crate) struct Measurement {
     pub(crate) tasks: usize,
     pub(crate) bytes: usize,
     pub(crate) read: Duration,
-    /// With the guard, which reads the edited text again.
+    /// Includes the guard, which parses the edited text again.
     pub(crate) tick: Duration,
-    /// Making a fix task and inserting it, guard included.
+    /// Making a fix task and inserting it, including the guard.
     pub(crate) fix: Duration,
 }
 
@@ -30,7 +30,7 @@ impl Measurement {
     pub(crate) const HEADING: &str =
         "file          tasks      MB   read ms   tick ms   insert-fix ms   reading MB/s";
 
-    /// `None` if an edit is refused.
+    /// Returns `None` if an edit is refused.
     pub(crate) fn of(style: Style, tasks: usize) -> Option<Self> {
         let text = style.file(tasks);
         let file = TaskFile::read(text.as_str());
@@ -52,8 +52,8 @@ impl Measurement {
     }
 }
 
-/// The median time that something takes, counted while this thread has a processor: other
-/// work on the machine does not show.
+/// Returns the median time of some work in CPU time of this thread, so that other work on the
+/// machine does not show.
 pub(crate) fn median<T>(mut work: impl FnMut() -> T) -> Duration {
     let mut times: Vec<Duration> = (0..RUNS)
         .map(|_| {
@@ -77,7 +77,7 @@ pub(crate) fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-/// Sets the row's box the other way.
+/// Toggles the row's box.
 fn toggle(file: &TaskFile, row: RowId) -> Option<TaskFile> {
     let change = file.set_box(row, !file.task(row)?.done);
     change.ok()?.edited()

@@ -1,4 +1,4 @@
-//! How long other readers of Markdown take for the same files.
+//! How long other Markdown parsers take for the same files.
 
 use std::hint::black_box;
 
@@ -31,7 +31,7 @@ fn comrak(text: &str) -> usize {
     parse_document(&arena, text, &options).descendants().count()
 }
 
-/// The blocks only, as task rows need no more.
+/// Parses only the blocks, because task rows need no more.
 fn tree_sitter_md(text: &str) -> Option<usize> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_md::LANGUAGE.into()).ok()?;

@@ -1,4 +1,4 @@
-//! The times that are promised.
+//! The promised times.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use crate::measurement::{Measurement, milliseconds};
 pub(crate) const LARGEST: usize = 100_000;
 const READ_AND_TICK: Duration = Duration::from_millis(30);
 const FIX: Duration = Duration::from_millis(5);
-/// Twice the tasks take twice the time, and a little for chance; in proportion to the
-/// square it would be four times. Compared where neither file fits into a cache.
+/// Twice the tasks may take twice the time, plus some noise; quadratic growth would take four
+/// times. Compared for files that do not fit into a cache.
 const TWICE: f64 = 2.6;
 
 pub(crate) fn broken(measurements: &[Measurement]) -> Vec<String> {

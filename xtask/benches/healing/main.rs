@@ -1,13 +1,13 @@
-//! From a failure to a fix that stands in the file: `cargo xtask bench healing`.
+//! From a failure to a fix in the file: `cargo xtask bench healing`.
 //!
-//! All that happens then is measured, as a run does it: the task file is read and
-//! understood, the state file too, the budget is counted, the fix is named, made, inserted
-//! past the guard, and written durably. In a file of 1,000 tasks that is promised in 5 ms.
+//! Measures everything a run does in between: it reads and parses the task file and the state file,
+//! counts the budget, and names, makes and inserts the fix, past the guard and durably. The promise
+//! is 5 ms for a file of 1,000 tasks.
 //!
 //! The promise is about the median wall-clock time, including the disk. A bare durable write of the
-//! same bytes is measured beside it: on a slow disk that is most of it. Other work on the
-//! machine only ever adds to a time, so of several series the best counts; all are printed,
-//! with their worst.
+//! same bytes is measured alongside: on a slow disk it takes most of the time. Other work on the
+//! machine can only add to a time, so the best of several series counts; all are printed, with
+//! their worst.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "prints a table")]
 
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     code
 }
 
-/// Whether the promise is kept.
+/// Returns whether the promise is kept.
 fn measure(style: Style) -> Result<bool, HealError> {
     let patient = Patient::new(style, TASKS)?;
     let mut best = Duration::MAX;

@@ -1,4 +1,4 @@
-//! A spec one of whose tasks fails, again and again.
+//! A spec with a task that fails again and again.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -44,7 +44,7 @@ impl Patient {
             folder: tempfile::tempdir()?,
             plan,
         };
-        // With a result for every task, as a state has it.
+        // With a result for every task, as in a real state file.
         fs::write(
             patient.path(".ralph-state.json"),
             StateDocument::from_tasks(&file).to_text(),
@@ -56,7 +56,7 @@ impl Patient {
         self.folder.path().join(name)
     }
 
-    /// The file is as it was before anybody repaired anything.
+    /// Restores the file from before any fix.
     pub(crate) fn fall_ill(&self) -> Result<(), HealError> {
         Ok(fs::write(self.path("tasks.md"), &self.plan)?)
     }
@@ -75,7 +75,7 @@ impl Patient {
         }
     }
 
-    /// As anybody would write as many bytes durably, and nothing else.
+    /// Writes the same bytes durably in the plainest way.
     pub(crate) fn write_bare(&self) -> Result<(), HealError> {
         let (new, path) = (self.path("new"), self.path("bare.md"));
         let mut file = File::create(&new)?;
@@ -85,7 +85,7 @@ impl Patient {
         Ok(File::open(self.folder.path())?.sync_all()?)
     }
 
-    /// What the next fix is called, if there may be one.
+    /// Returns the id of the next fix, if one is allowed.
     fn next_id(&self, plan: &TaskFile) -> Result<TaskId, HealError> {
         let state = read_text(&RealDisk, &self.path(".ralph-state.json"))?;
         let (state, _) = StateDocument::read(&state.text)?;

@@ -6,7 +6,7 @@ use crate::times::Times;
 
 const ROUNDS: usize = 200;
 
-/// Healing, many times, in turns with what the disk alone takes.
+/// Many rounds of healing, alternating with bare writes to the disk.
 #[derive(Debug, Default)]
 pub(crate) struct Series {
     healing: Times,
@@ -27,7 +27,7 @@ impl Series {
         Ok(series)
     }
 
-    /// The middle by the clock.
+    /// Returns the median wall-clock time.
     pub(crate) fn middle(&self) -> Duration {
         self.healing.by_clock(50)
     }

@@ -1,4 +1,4 @@
-//! How long something takes, by the clock and on the processor.
+//! Wall-clock and CPU times.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ impl Times {
         Ok(made)
     }
 
-    /// So many of a hundred took no longer than this.
+    /// Returns the time within which this percentage of rounds finished.
     pub(crate) fn by_clock(&self, percent: usize) -> Duration {
         percentile(&self.by_clock, percent)
     }

@@ -1,10 +1,10 @@
-//! The agents that are tried: their programs, their configuration, and how they are called.
+//! The agents under test: their programs, their configuration, and how they are called.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-/// Who is tried: an agent, called by its name or over the Agent Client Protocol.
+/// An agent under test, called by name or over the Agent Client Protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) cli: Cli,
@@ -12,7 +12,7 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// Two of the four speak the protocol by themselves.
+    /// Two of the four speak the protocol natively.
     pub(crate) const ALL: [Self; 6] = [
         Self::named(Cli::Claude),
         Self::named(Cli::Codex),
@@ -37,7 +37,7 @@ impl Candidate {
         format!("{prefix}{}", self.cli.name())
     }
 
-    /// How `regreen run` is told to take it.
+    /// Returns the flags that make `regreen run` use it.
     pub(crate) fn flags(self) -> Vec<String> {
         let model = model(self.cli);
         let words = match (self.over_acp, model) {
@@ -48,18 +48,18 @@ impl Candidate {
         words.into_iter().map(str::to_owned).collect()
     }
 
-    /// The command that speaks the protocol.
+    /// Returns the command that speaks the protocol.
     pub(crate) fn acp_line(self) -> String {
         let model = model(self.cli).map(|model| format!(" -m {model}"));
         match self.cli {
-            // Its log is the only sandbox where it tells that its service refuses it.
+            // Only its log shows that its service refuses it.
             Cli::Opencode => "opencode acp --print-logs --log-level ERROR".to_owned(),
             cli => format!("{} --acp{}", cli.name(), model.unwrap_or_default()),
         }
     }
 }
 
-/// An agent whose program is tried.
+/// The program of an agent under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cli {
     Claude,
@@ -98,8 +98,8 @@ impl Cli {
         }
     }
 
-    /// The program to start. Two packages would put their program in its sandbox by a script, and
-    /// no script of a package is run here.
+    /// Returns the program to start. Two packages would install theirs with a script, and no
+    /// package scripts run here.
     fn program(self) -> String {
         let arch = match std::env::consts::ARCH {
             "aarch64" => "arm64",
@@ -113,7 +113,7 @@ impl Cli {
     }
 }
 
-/// Installs what is not there yet. Answers with a folder that has a program per agent.
+/// Installs missing programs. Returns a folder with a program per agent.
 pub(crate) fn install(build: &Path) -> io::Result<PathBuf> {
     let folder = build.join("cli");
     let wanted = Cli::ALL.map(|cli| format!("{}@{}", cli.package(), cli.version()));
@@ -144,7 +144,7 @@ pub(crate) fn install(build: &Path) -> io::Result<PathBuf> {
     Ok(bin)
 }
 
-/// Folders of its own and an environment of its own.
+/// Separate folders and a separate environment for an agent.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
     pub(crate) home: PathBuf,
@@ -214,7 +214,7 @@ impl Sandbox {
     }
 }
 
-/// The model to ask for, where the agent's own choice would ask the server for more.
+/// Returns the model to ask for, if the agent's own choice would send extra requests.
 pub(crate) fn model(cli: Cli) -> Option<&'static str> {
     match cli {
         Cli::Gemini => Some("gemini-2.5-flash"),
@@ -244,7 +244,7 @@ fn opencode_config(url: &str) -> String {
             "models": {"fake-model": {"name": "Fake", "limit": {"context": 100_000, "output": 8000}, "cost": {"input": 1, "output": 2}}}
         }},
         "model": "fake/fake-model",
-        // Where regreen does not say that everything is allowed.
+        // Used if regreen does not allow everything.
         "permission": {"bash": "ask", "edit": "ask"},
         "autoupdate": false
     })

@@ -1,4 +1,4 @@
-//! Replies and errors in the formats of the services that the agents use.
+//! Replies and errors in the formats of the agents' services.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::agents::Cli;
 use super::model_server::{Failure, Reply, Tool};
 
-/// A part of a streamed answer: the name of the event, and what it says.
+/// Part of a streamed answer: the name of the event, and its data.
 pub(crate) type Part = (String, Value);
 
-/// What an error looks like.
+/// Returns the body of an error.
 pub(crate) fn failure(cli: Cli, failure: &Failure) -> Value {
     let Failure {
         status,
@@ -32,7 +32,7 @@ pub(crate) fn failure(cli: Cli, failure: &Failure) -> Value {
     }
 }
 
-/// The name and the input of a tool, as the agent calls it.
+/// Returns the name and input of a tool, as the agent calls it.
 fn tool(cli: Cli, root: &Path, tool: &Tool) -> (&'static str, Value) {
     let at = |path: &str| root.join(path).display().to_string();
     match (cli, tool) {
@@ -65,14 +65,14 @@ fn tool(cli: Cli, root: &Path, tool: &Tool) -> (&'static str, Value) {
     }
 }
 
-/// The input of a question tool; all of them have much the same.
+/// Returns the input of a question tool; all agents use much the same.
 fn asked(question: &str, label: &str) -> Value {
     let options = ["Tabs", "Blanks"].map(|text| json!({label: text, "description": text}));
     json!({"questions": [{"id": "q", "question": question, "header": "Style", "type": "choice",
         "multiSelect": false, "options": options}]})
 }
 
-/// A streamed answer. `number` tells answers apart.
+/// Returns a streamed answer. `number` tells answers apart.
 pub(crate) fn answer(
     cli: Cli,
     root: &Path,
@@ -204,7 +204,7 @@ pub(crate) fn unauthorized(cli: Cli) -> Reply {
     }
 }
 
-/// An hour: longer than any agent waits by itself.
+/// Asks to wait an hour, longer than any agent waits on its own.
 pub(crate) fn rate_limited(cli: Cli) -> Reply {
     let word = match cli {
         Cli::Claude => "rate_limit_error",
@@ -219,7 +219,7 @@ pub(crate) fn rate_limited(cli: Cli) -> Reply {
     })
 }
 
-/// A limit of the account, in the words of each service, without a header that says more.
+/// Returns an account limit in the words of each service, without headers that say more.
 pub(crate) fn usage_limit(cli: Cli) -> Reply {
     match cli {
         Cli::Claude => Reply::fail(
@@ -246,7 +246,7 @@ pub(crate) fn usage_limit(cli: Cli) -> Reply {
     }
 }
 
-/// An account without money, in the words of each service.
+/// Returns the error of an account without credit, in the words of each service.
 pub(crate) fn out_of_credit(cli: Cli) -> Reply {
     match cli {
         Cli::Claude => Reply::fail(

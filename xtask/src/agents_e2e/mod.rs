@@ -19,7 +19,7 @@ use crate::repository;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Write the recordings anew that the decoders are tested with, instead of running regreen
+    /// Rewrite the recordings that the decoders are tested with, instead of running regreen
     #[arg(long)]
     record: bool,
     /// Only this agent: `claude`, `acp_gemini`

@@ -1,4 +1,4 @@
-//! A server on loopback that answers like a model, with scripted replies.
+//! A loopback server that answers like a model, with scripted replies.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,10 +15,10 @@ use super::dialect;
 /// The answer to one request.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
-    /// Text, and tools to use.
+    /// Text, and tool calls.
     Say(&'static str, Vec<Tool>),
     Fail(Failure),
-    /// No answer at all, ever.
+    /// Never answers.
     Hang,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Tool {
     Ask(&'static str),
 }
 
-/// What a service says that refuses.
+/// The error of a service that refuses a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) status: u16,
@@ -67,7 +67,7 @@ impl Reply {
     }
 }
 
-/// Answers as long as the process lives: one is made for each scenario.
+/// Answers for as long as the process lives; each scenario gets its own.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelServer {
     pub(crate) port: u16,
@@ -84,7 +84,7 @@ struct Shared {
 }
 
 impl ModelServer {
-    /// The replies are given one after the other; the last one stays.
+    /// Gives the replies one after the other; the last one repeats.
     pub(crate) fn start(cli: Cli, root: PathBuf, replies: Vec<Reply>) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
@@ -152,7 +152,7 @@ impl ModelServer {
         }
     }
 
-    /// The next reply. Requests without tools are for titles and the like.
+    /// Returns the next reply. Requests without tools are for titles and the like.
     fn next(&self, body: &str) -> (usize, Reply) {
         let request: Value = serde_json::from_str(body).unwrap_or_default();
         let has_tools = request["tools"]

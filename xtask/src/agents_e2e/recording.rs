@@ -1,4 +1,4 @@
-//! Recordings of what agents print, for the tests of their decoders.
+//! Records the output of agents, for the tests of their decoders.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -16,13 +16,13 @@ use super::agents::{self, Sandbox};
 use super::model_server::ModelServer;
 use super::scenarios::Case;
 
-/// Who has not ended by then is killed, and the recording ends in the middle.
+/// An agent that has not exited by then is killed, and the recording ends in the middle.
 const SECONDS: &str = "30";
 const PROMPT: &str = "Do task 1.1: create out.txt";
-/// What GNU's `timeout` answers for what it has killed.
+/// The exit code of GNU `timeout` after a kill.
 const KILLED: i32 = 137;
 
-/// Runs an agent once and writes down all that is said, in the order in which it came.
+/// Runs an agent once and records everything said, in order.
 pub(crate) fn record(
     candidate: Candidate,
     case: Case,
@@ -48,8 +48,7 @@ pub(crate) fn record(
     fs::write(folder.join(format!("{}.jsonl", case.name())), text)
 }
 
-/// Calls it as regreen does, and answers it as regreen does. Its exit code, if it has ended by
-/// itself.
+/// Calls the agent and answers it as regreen does. Returns its exit code, if it exited on its own.
 fn converse(
     candidate: Candidate,
     case: Case,
@@ -153,13 +152,13 @@ fn listen(
     let Some(stream) = stream else { return };
     thread::spawn(move || {
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            // Once the recording is written, no reader is left.
+            // Once the recording is written, nothing reads any more.
             let _ = sender.send((name, line));
         }
     });
 }
 
-/// Takes out what is of this machine and of this moment.
+/// Removes everything specific to this machine and moment.
 struct Scrub {
     places: Vec<(String, &'static str)>,
     patterns: Vec<(Regex, &'static str)>,
@@ -190,7 +189,7 @@ impl Scrub {
         Self {
             places: vec![
                 (shown(&sandbox.work), "/project"),
-                // As one sees it from the root.
+                // As seen from the root.
                 (
                     shown(sandbox.work.strip_prefix("/").unwrap_or(&sandbox.work)),
                     "project",
@@ -198,7 +197,7 @@ impl Scrub {
                 (shown(&sandbox.home), "/homes/user"),
                 (shown(&cli), "/cli"),
                 (format!("127.0.0.1:{port}"), "127.0.0.1:1"),
-                // A folder inside of opencode's program that is called like one of a machine.
+                // A folder inside opencode's program that looks like one on the machine.
                 (format!("/$bunfs/{}/", "root"), "/$bunfs/"),
             ],
             patterns: patterns.into_iter().flatten().collect(),
@@ -216,7 +215,7 @@ impl Scrub {
         line
     }
 
-    /// Ids, by the order in which they come.
+    /// Replaces ids by the order in which they appear.
     fn ids(&self, text: &str) -> String {
         let Ok(id) = Regex::new(
             r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b(?:ses|prt|msg)_[0-9A-Za-z]{26}\b",

@@ -13,11 +13,11 @@ use super::scenarios::{Scenario, scenarios};
 use super::stop_hook;
 use crate::repository;
 
-/// Whatever an agent does, a scenario is over by then.
+/// A scenario never takes longer, whatever the agent does.
 const LONGEST: Duration = Duration::from_secs(240);
 
-/// Runs the scenarios and prints what came of each. Whether all were as they should be. What is
-/// tried is one build, whatever is built meanwhile.
+/// Runs the scenarios and prints each result. Returns whether all passed. Tests a copy of the
+/// build, so that later builds don't matter.
 pub(crate) fn run_all(
     candidates: &[Candidate],
     only: Option<&str>,
@@ -79,7 +79,7 @@ fn try_scenario(
     Ok(faults(candidate, scenario, &sandbox, code, &output))
 }
 
-/// All that is needed to start regreen, once or again.
+/// Everything needed to start regreen, possibly more than once.
 struct Run<'a> {
     candidate: Candidate,
     scenario: &'a Scenario,
@@ -89,7 +89,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// A run that is killed while a tool of the agent is at work.
+    /// Kills a run while one of the agent's tools is running.
     fn kill_in_mid_tool(&self) -> io::Result<()> {
         let mut child = self.start()?;
         let begun = Instant::now();
@@ -120,26 +120,26 @@ impl Run<'_> {
     }
 }
 
-/// Waits for it, but not for ever.
+/// Waits for the process, but not forever. Counts looks, not time: a machine that was paused must not
+/// end the process before it has noticed that itself.
 fn wait(child: &mut Child) -> io::Result<Option<i32>> {
-    let begun = Instant::now();
-    loop {
+    const LOOK_EVERY: Duration = Duration::from_millis(100);
+    for _ in 0..LONGEST.as_millis() / LOOK_EVERY.as_millis() {
         if let Some(status) = child.try_wait()? {
             return Ok(status.code());
         }
-        if begun.elapsed() > LONGEST {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        thread::sleep(Duration::from_millis(100));
+        thread::sleep(LOOK_EVERY);
     }
+    child.kill()?;
+    child.wait()?;
+    Ok(None)
 }
 
-/// A process may need a moment to end.
+/// A process may need a moment to exit.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Waits until no process has this home any more; what still runs if it takes too long.
+/// Waits until no process uses this home. Returns the processes that are still running if it takes
+/// too long.
 pub(crate) fn wait_for_no_process(home: &Path) -> Vec<String> {
     let begun = Instant::now();
     loop {

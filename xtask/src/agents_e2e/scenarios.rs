@@ -1,4 +1,4 @@
-//! The cases that are recorded, and the scenarios that runs must get through.
+//! The cases that are recorded, and the scenarios that runs must pass.
 
 use super::agents::Candidate;
 use super::agents::Cli;
@@ -7,7 +7,7 @@ use super::dialect::{
 };
 use super::model_server::Reply;
 
-/// One thing that an agent may go through.
+/// Something that may happen to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     Success,
@@ -66,7 +66,7 @@ impl Case {
         }
     }
 
-    /// An unknown session, where one is to be resumed.
+    /// Returns an unknown session, if the case is about resuming one.
     pub(crate) fn session(self, cli: Cli) -> Option<&'static str> {
         let id = match cli {
             Cli::Opencode => "ses_000000000000000000000000XX",
@@ -82,24 +82,25 @@ pub(crate) struct Scenario {
     pub(crate) flags: &'static [&'static str],
     pub(crate) replies: fn(Cli) -> Vec<Reply>,
     pub(crate) exit: i32,
-    /// All attempts in order; how often one that costs nothing is repeated does not matter.
+    /// All attempts in order, ignoring how often a free one is repeated.
     pub(crate) attempts: &'static [Attempt],
-    /// The run is killed while a tool is at work, and then goes on.
+    /// The run is killed while a tool is running, then continues.
     pub(crate) kill: bool,
-    /// Whether the last attempt goes on with the session of the one before, or must not.
+    /// Whether the last attempt must resume the session of the one before, or must not.
     pub(crate) resumes: Option<bool>,
-    /// The rows that are ticked in the end.
+    /// Whether the agent may lose its session, which costs the task nothing.
+    pub(crate) may_lose_session: bool,
+    /// The rows that are ticked at the end.
     pub(crate) done: &'static [&'static str],
     /// The task file.
     pub(crate) tasks: &'static str,
-    /// The kinds of the failures, in order, where they matter.
+    /// The kinds of the failures in order, if they matter.
     pub(crate) kinds: &'static [&'static str],
-    /// What happens to services, in order.
+    /// The changes to services, in order.
     pub(crate) services: &'static [&'static str],
 }
 
-/// The task that is tried, the class of the attempt, and whether it is charged to the task and
-/// the run.
+/// The task, the class of the attempt, and whether it is charged to the task and the run.
 pub(crate) type Attempt = (&'static str, &'static str, bool);
 
 const GOOD: Attempt = ("1.1", "ordinary", true);
@@ -113,6 +114,7 @@ const PLAIN: Scenario = Scenario {
     attempts: &[GOOD],
     kill: false,
     resumes: None,
+    may_lose_session: false,
     done: &["1.1"],
     tasks: TASKS,
     kinds: &[],
@@ -137,7 +139,7 @@ const SERVICE_TASKS: &str = "# Tasks
   - **Do**: Ask the server, and write three.txt
   - **Verify**: `kill -0 $(cat up) && grep -q hello three.txt`
 ";
-/// What the agent does for such a task: it fails if the server is not there.
+/// The agent's command for such a task, which fails without the server.
 const USE_1: &str = "test -f up && echo hello >one.txt";
 const USE_2: &str = "test -f up && echo hello >two.txt";
 const USE_3: &str = "test -f up && echo hello >three.txt";
@@ -147,36 +149,42 @@ const ASKED: &[&str] = &["asked_question", "asked_question"];
 const COPY: &str = "cp source.txt out.txt";
 const NO_SOURCE: &str = "Task 1.1: Write it FAILED\n- Error: cp: cannot stat 'source.txt': No such file or directory\n- Attempted fix: none\n- Status: Blocked";
 
-/// Those of an agent, as it is known to be.
+/// Returns the scenarios for an agent, adapted to its known behavior.
 pub(crate) fn scenarios(candidate: Candidate) -> impl Iterator<Item = Scenario> {
     let over_gemini = candidate.over_acp && candidate.cli == Cli::Gemini;
     let over_opencode = candidate.over_acp && candidate.cli == Cli::Opencode;
     SCENARIOS
         .into_iter()
         .filter_map(move |scenario| match scenario.name {
-            // It tries for minutes, and says nothing of it.
+            // It retries for minutes without reporting it.
             "overloaded" if over_gemini => None,
-            // It keeps a session only when a turn has ended.
+            // It saves a session only when a turn has ended.
             "killed_in_mid_tool" if over_gemini => Some(Scenario {
                 attempts: &[INTERRUPTED, ("1.1", "session", false), GOOD],
                 resumes: Some(false),
                 ..scenario
             }),
-            // It gets over two of them by itself, and then nothing is told.
+            // When it loads a session, it sometimes overwrites it first.
+            "hang_then_resume" if over_gemini => Some(Scenario {
+                may_lose_session: true,
+                resumes: None,
+                ..scenario
+            }),
+            // It recovers from two overflows on its own, without reporting them.
             "context_overflow" if over_opencode => Some(Scenario {
                 attempts: &[GOOD],
                 resumes: None,
                 ..scenario
             }),
-            // Their question tools are for their own screens only.
+            // Their question tools only work in their own screens.
             "question_tool" if matches!(candidate.cli, Cli::Codex | Cli::Opencode) => None,
-            // It never asks for a permission without its screen.
+            // It never asks for permission without its screen.
             "permission_asked" if candidate.cli == Cli::Codex => None,
-            // Without a screen it has no tool that would need a permission.
+            // Without a screen, it has no tool that would need permission.
             "permission_asked" if candidate.cli == Cli::Gemini && !candidate.over_acp => None,
-            // Over the protocol no tool asks a question.
+            // Over the protocol, no tool asks a question.
             "question_tool" if candidate.over_acp => None,
-            // It tries for minutes, and says nothing of it.
+            // It retries for minutes without reporting it.
             "usage_limit" if over_gemini => None,
             _ => Some(scenario),
         })

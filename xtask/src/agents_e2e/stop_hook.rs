@@ -1,4 +1,4 @@
-//! Claude Code in a session of its own, which `regreen hook stop` keeps going.
+//! Claude Code in its own session, which `regreen hook stop` keeps going.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ const NAME: &str = "stop_hook_over_four_tasks";
 const STATE: &str = r#"{"source":"spec","name":"demo","basePath":"./specs/demo","phase":"execution","taskIndex":0,"totalTasks":4,"taskIteration":1,"globalIteration":1}"#;
 const TASKS: &str = "# Tasks\n\n- [ ] 1.1 One\n- [ ] 1.2 Two\n- [ ] 1.3 Three\n- [ ] 1.4 Four\n";
 
-/// What the session does about each task: it ticks the row, and counts it in the state.
+/// The session's command for each task: it ticks the row, and counts it in the state.
 const STEPS: [&str; 4] = [
     "sed -i 's/\\[ \\] 1.1/[x] 1.1/' specs/demo/tasks.md; sed -i 's/\"taskIndex\":0/\"taskIndex\":1/' specs/demo/.ralph-state.json",
     "sed -i 's/\\[ \\] 1.2/[x] 1.2/' specs/demo/tasks.md; sed -i 's/\"taskIndex\":1/\"taskIndex\":2/' specs/demo/.ralph-state.json",
@@ -20,7 +20,7 @@ const STEPS: [&str; 4] = [
     "sed -i 's/\\[ \\] 1.4/[x] 1.4/' specs/demo/tasks.md; sed -i 's/\"taskIndex\":3/\"taskIndex\":4/' specs/demo/.ralph-state.json",
 ];
 
-/// Runs the scenario if it is wanted, and prints what came of it. Whether all was as it should be.
+/// Runs the scenario if it is selected, and prints the result. Returns whether it passed.
 pub(crate) fn run(
     candidates: &[Candidate],
     only: Option<&str>,
@@ -45,7 +45,7 @@ pub(crate) fn run(
     Ok(open.is_empty())
 }
 
-/// The rows that are open when the session has stopped.
+/// Returns the rows that are open once the session has stopped.
 fn open_rows(bin: &Path, regreen: &Path) -> io::Result<String> {
     let folder = tempfile::tempdir()?;
     let mut sandbox = Sandbox::make(folder.path())?;

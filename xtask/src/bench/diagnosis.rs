@@ -1,8 +1,8 @@
-//! `cargo xtask bench diagnosis`: a mixed log in which one line in a hundred says something.
+//! `cargo xtask bench diagnosis`: a mixed log in which one line in a hundred is relevant.
 //!
-//! grep and ripgrep count lines of the same file in the same run. Other work on the machine
-//! only ever adds to a time, so of several rounds the smallest counts. Speed is by processor
-//! time; the clock's is printed as well.
+//! grep and ripgrep count lines of the same file in the same run. Other work on the machine can
+//! only add to a time, so the shortest of several rounds counts. Speed is measured in CPU time;
+//! wall-clock times are printed as well.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -16,9 +16,9 @@ use super::run_loop::costs::{Costs, measure};
 use super::run_loop::{Doing as _, LoopError};
 use crate::repository;
 
-/// MB per second.
+/// In MB per second.
 const SPEED: f64 = 200.0;
-/// MB, whatever the size of the log.
+/// In MB, whatever the size of the log.
 const MEMORY: f64 = 64.0;
 const SMALL_LOG: usize = 100 * 1024;
 const SMALL_TIME: Duration = Duration::from_millis(10);
@@ -48,10 +48,10 @@ const LOUD: [&str; 5] = [
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Arguments {
-    /// How large the log is.
+    /// Size of the log.
     #[arg(long, default_value_t = 1000, value_name = "MB")]
     megabytes: usize,
-    /// How often everything is measured.
+    /// Number of rounds.
     #[arg(long, default_value_t = 3, value_name = "N")]
     rounds: usize,
     /// Measure this program instead of building one.
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// Whether all that is promised is kept.
+/// Returns whether all promises are kept.
 fn compare(arguments: &Arguments, program: &Path) -> Result<bool, LoopError> {
     let folder = tempfile::tempdir().doing("make a folder")?;
     let large = mixed_log(
@@ -148,7 +148,7 @@ fn explain(program: &Path, log: &Path) -> Command {
     command
 }
 
-/// What people would search with. grep stops at the first match if its output is not read, so
+/// The tools people would search with. grep stops at the first match if its output is not read, so
 /// it counts into a pipe.
 const OTHERS: [(&str, &str); 2] = [
     (
@@ -182,7 +182,7 @@ fn mixed_log(path: &Path, bytes: usize) -> Result<PathBuf, LoopError> {
     Ok(path.to_owned())
 }
 
-/// Every hundredth line says something.
+/// Every hundredth line is relevant.
 fn line(n: usize) -> &'static str {
     let lines: &[&str] = if n % 100 == 99 { &LOUD } else { &QUIET };
     let at = if n % 100 == 99 { n / 100 } else { n };

@@ -1,4 +1,4 @@
-//! How the readings of a document differ, and how often.
+//! How and how often the readings of a document differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,13 @@ use super::outline::Outline;
 use super::outline::RowSet;
 use super::source::Source;
 
-/// More places to rewrite than this in a text of a few lines: something goes round in circles.
+/// With more rewrites than this in a text of a few lines, the rewriting must be going in circles.
 const MAX_REWRITES: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     Agreed,
-    /// On purpose: these explanations together account for every difference.
+    /// On purpose: together, these explanations account for every difference.
     Explained(Vec<Explanation>),
     Unexplained(Difference),
 }
@@ -25,11 +25,11 @@ pub(super) struct Difference {
     pub(super) comrak: RowSet,
     /// The text after all explanations that were tried.
     pub(super) rewritten: String,
-    /// The explanation that would have changed what regreen reads.
+    /// The explanation that would have changed regreen's reading.
     pub(super) broken: Option<Explanation>,
 }
 
-/// Compares regreen with comrak. Explanations that are not needed are left out.
+/// Compares regreen with comrak. Leaves out explanations that are not needed.
 pub(super) fn compare(text: &str) -> Comparison {
     let mut comparison = compare_with(text, &Explanation::ALL);
     for explanation in Explanation::ALL {
@@ -49,7 +49,7 @@ pub(super) fn compare(text: &str) -> Comparison {
     comparison
 }
 
-/// Compares regreen with comrak; only these explanations count.
+/// Compares regreen with comrak, using only these explanations.
 fn compare_with(text: &str, allowed: &[Explanation]) -> Comparison {
     let regreen = outline::regreen(text);
     let mut source = Source::of(text);
@@ -87,7 +87,7 @@ fn agreement(used: BTreeSet<Explanation>) -> Comparison {
     }
 }
 
-/// The first explanation that applies and leaves regreen's reading as it is.
+/// Returns the first explanation that applies and leaves regreen's reading unchanged.
 fn next_rewrite(
     reading: &Reading<'_>,
     allowed: &[Explanation],
@@ -109,14 +109,14 @@ fn next_rewrite(
 pub(super) struct Totals {
     pub(super) documents: usize,
     pub(super) rows: usize,
-    /// What comrak sees.
+    /// The rows that comrak sees.
     pub(super) comrak_rows: usize,
     pub(super) agreed: usize,
     pub(super) explained: BTreeMap<Explanation, usize>,
     pub(super) explained_documents: usize,
-    /// Of the texts where regreen and comrak agree: tree-sitter-md does not.
+    /// Texts that regreen and comrak read alike, but tree-sitter-md does not.
     pub(super) tree_sitter_alone: usize,
-    /// Of the texts with an explained difference: tree-sitter-md sides with…
+    /// Texts with an explained difference that tree-sitter-md reads like…
     pub(super) tree_sitter_with_regreen: usize,
     pub(super) tree_sitter_with_comrak: usize,
     pub(super) tree_sitter_with_none: usize,
@@ -158,7 +158,7 @@ impl Totals {
 mod tests {
     use super::*;
 
-    /// The examples of docs/design/markdown.md.
+    /// The examples in docs/design/markdown.md.
     const EXAMPLES: [(Explanation, &str); 13] = [
         (Explanation::OddBox, "- [-] a\n- [~] b\n- [ ]* c\n"),
         (Explanation::Quotation, "> - [ ] a\n"),

@@ -1,14 +1,14 @@
-//! Why regreen reads some texts differently from CommonMark, on purpose.
+//! Why regreen deliberately reads some texts differently from CommonMark.
 //!
-//! Each explanation is also a rewriting: it finds a place where it applies and writes that
-//! place the way CommonMark wants it for the meaning that regreen gives it. An explanation
-//! holds if regreen reads the same rows afterwards and comrak then reads those as well.
+//! Each explanation is also a rewrite: it finds a place where it applies, and writes it the way
+//! CommonMark requires for the meaning that regreen gives it. An explanation holds if regreen reads
+//! the same rows afterwards, and comrak then reads them too.
 
 use super::outline::RowSet;
 use super::outline::{Block, BlockKind, Outline, OutlineRow};
 use super::source::{Source, indent};
 
-/// What may stand behind a box.
+/// The characters that may follow a box.
 const BLANKS: [char; 4] = [' ', '\t', '\u{b}', '\u{c}'];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ pub(super) enum Explanation {
 }
 
 impl Explanation {
-    /// In the order in which they are tried: what is closed further down is not unclosed.
+    /// In the order in which they are tried: a block that is closed further down is not unclosed.
     pub(super) const ALL: [Self; 13] = [
         Self::OddBox,
         Self::Quotation,
@@ -64,7 +64,7 @@ impl Explanation {
         }
     }
 
-    /// The text with the first place rewritten where this applies.
+    /// Returns the text with the first place rewritten where this applies.
     pub(super) fn rewrite(self, reading: &Reading<'_>) -> Option<Source> {
         match self {
             Self::OddBox => reading.first_missing_row(plain_box),
@@ -90,7 +90,7 @@ impl Explanation {
     }
 }
 
-/// A text and what both sides read in it.
+/// A text, and how both sides read it.
 pub(super) struct Reading<'t> {
     pub(super) source: &'t Source,
     pub(super) regreen: &'t RowSet,
@@ -111,7 +111,7 @@ impl Reading<'_> {
             })
     }
 
-    /// Makes the first such row of comrak's, where regreen sees none, no box.
+    /// Removes the box from the first such row that only comrak sees.
     fn without_row(&self, applies: impl Fn(&OutlineRow) -> bool) -> Option<Source> {
         let mut rows = self.outline.rows.iter();
         let row = rows.find(|row| applies(row) && !self.regreen.has(row.line))?;
@@ -127,7 +127,7 @@ impl Reading<'_> {
         behind.is_some_and(|text| text.is_empty() || text.starts_with(BLANKS))
     }
 
-    /// Writes the line that opens the first such block differently, from where it opens.
+    /// Rewrites the line that opens the first such block, from where the block starts.
     fn with_opener(
         &self,
         applies: impl Fn(&Block) -> bool,
@@ -143,8 +143,8 @@ impl Reading<'_> {
         Some(self.source.with_line(block.first, line))
     }
 
-    /// Indents what follows the first such block, up to the line that closes it, so far that
-    /// it belongs to the list item.
+    /// Indents the lines after the first such block, up to the line that closes it, so that they
+    /// belong to the list item.
     fn indented(&self, applies: impl Fn(BlockKind) -> bool) -> Option<Source> {
         let blocks = self.outline.blocks.iter();
         let mut outdented = blocks
@@ -162,7 +162,7 @@ impl Reading<'_> {
         Some(source)
     }
 
-    /// The line below a block that would close it, if no row outside its list item comes
+    /// Returns the line below a block that would close it, if no row outside its list item comes
     /// first.
     fn close_below(&self, block: &Block) -> Option<usize> {
         for number in block.last + 1..=self.source.len() {
@@ -179,7 +179,7 @@ impl Reading<'_> {
         None
     }
 
-    /// Writes words where the first code stands that is quoted.
+    /// Replaces the first code block in a quote with words.
     fn without_quoted_code(&self) -> Option<Source> {
         let is_code = |block: &&Block| {
             let is_fence = matches!(block.kind, BlockKind::Fence { .. });
@@ -202,7 +202,7 @@ impl Reading<'_> {
         Some(self.source.with_line(table.first, head))
     }
 
-    /// Makes the underline of the first row that has one say nothing.
+    /// Makes the underline of the first underlined row meaningless.
     fn without_underline(&self) -> Option<Source> {
         let mut blocks = self.outline.blocks.iter();
         let heading = blocks
@@ -211,7 +211,7 @@ impl Reading<'_> {
         Some(self.source.with_line(heading.last, line))
     }
 
-    /// Takes the first definition of a link away.
+    /// Removes the first link definition.
     fn without_definition(&self) -> Option<Source> {
         (1..=self.source.len()).find_map(|number| {
             let line = self.source.line(number);
@@ -222,13 +222,13 @@ impl Reading<'_> {
     }
 }
 
-/// A line that ends a paragraph and says nothing.
+/// Returns a line that ends a paragraph and has no meaning.
 fn as_nothing(opener: &str) -> String {
     let blank = opener.len() - opener.trim_start_matches([' ', '\t']).len();
     format!("{}<!-- -->", &opener[..blank])
 }
 
-/// Plain words instead of a tag.
+/// Returns plain words instead of a tag.
 fn as_text(opener: &str) -> String {
     opener.replace('<', "x")
 }
@@ -253,7 +253,7 @@ fn closes(block: &Block, column: usize, content: &str) -> bool {
     }
 }
 
-/// The text of a line behind its first list marker, blanks included.
+/// Returns the text of a line after its first list marker, including blanks.
 fn behind_marker(content: &str) -> Option<&str> {
     let digits = content.bytes().take_while(u8::is_ascii_digit).count();
     let marks = if digits == 0 { "-*+" } else { ".)" };
@@ -262,14 +262,14 @@ fn behind_marker(content: &str) -> Option<&str> {
     (digits <= 9 && marks.contains(mark) && behind.starts_with([' ', '\t'])).then_some(behind)
 }
 
-/// A list marker and a box of any kind.
+/// Whether a line has a list marker and a box of any kind.
 fn is_row(content: &str) -> bool {
     behind_marker(content)
         .map(str::trim_start)
         .is_some_and(|text| box_end(text).is_some())
 }
 
-/// Where the box ends that a text starts with, its star included.
+/// Returns the end of the box that a text starts with, including its star.
 fn box_end(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('[')?;
     let rest = inner.strip_prefix([' ', 'x', 'X', '-', '~'])?;
@@ -280,7 +280,7 @@ fn box_end(text: &str) -> Option<usize> {
     (after.is_empty() || after.starts_with(BLANKS)).then_some(end)
 }
 
-/// A row with its odd box written as a plain one; `None` if it has none.
+/// Returns a row with its odd box written as a plain one; `None` if it has no odd box.
 fn plain_box(line: &str) -> Option<String> {
     let (_, mut at) = indent(line);
     while let Some(behind) = behind_marker(&line[at..]) {

@@ -1,8 +1,8 @@
-//! Made-up task files.
+//! Generates random task files.
 
 const EMPTY: &str = "";
 
-/// A text of a few lines.
+/// Returns a text of a few lines.
 pub(super) fn text(rng: &mut Rng) -> String {
     let mut text = String::new();
     if rng.chance(3) {
@@ -23,7 +23,7 @@ pub(super) fn text(rng: &mut Rng) -> String {
     text
 }
 
-/// One line. `column` is where the content of the last list item started.
+/// Returns one line. `column` is where the content of the last list item started.
 fn line(rng: &mut Rng, column: &mut usize) -> String {
     let indent = indent(rng, *column);
     match rng.below(100) {
@@ -42,7 +42,7 @@ fn line(rng: &mut Rng, column: &mut usize) -> String {
     }
 }
 
-/// Below the last item, beside it, or anywhere.
+/// Indents below the last item, beside it, or anywhere.
 fn indent(rng: &mut Rng, column: usize) -> String {
     match rng.below(10) {
         0..3 => String::new(),
@@ -55,7 +55,7 @@ fn indent(rng: &mut Rng, column: usize) -> String {
     }
 }
 
-/// A list item, and the column of its content.
+/// Returns a list item, and the column of its content.
 fn item(rng: &mut Rng) -> (String, usize) {
     let marker = rng.one_of(&[
         "-",
@@ -238,7 +238,7 @@ fn table_or_link(rng: &mut Rng) -> &'static str {
     ])
 }
 
-/// SplitMix64: small, fast, and good enough to throw lines together.
+/// SplitMix64: small, fast, and good enough to combine lines at random.
 #[derive(Clone, Debug)]
 pub(super) struct Rng {
     state: u64,
@@ -257,18 +257,18 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `limit`; 0 if that is 0.
+    /// Returns a number below `limit`, or 0 if that is 0.
     pub(super) fn below(&mut self, limit: usize) -> usize {
         let limit = u64::try_from(limit).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.next() % limit).unwrap_or_default()
     }
 
-    /// True in `percent` of a hundred throws.
+    /// Returns true in `percent` of a hundred cases.
     pub(super) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of the words; said twice, a word is twice as likely.
+    /// Returns one of the words; a word listed twice is twice as likely.
     pub(super) fn one_of(&mut self, words: &[&'static str]) -> &'static str {
         let at = self.below(words.len());
         words.get(at).copied().unwrap_or_default()

@@ -1,8 +1,8 @@
-//! `cargo xtask fuzz-documents`: do others read task files as regreen does?
+//! `cargo xtask fuzz-documents`: do other parsers read task files as regreen does?
 //!
-//! comrak stands for CommonMark as GitHub shows it. Where regreen reads rows differently,
-//! one of the [`Explanation`]s must hold. tree-sitter-md is a
-//! third opinion that is counted only: it differs from comrak as well.
+//! comrak stands for CommonMark as GitHub renders it. If regreen reads rows differently, one of the
+//! [`Explanation`]s must hold. tree-sitter-md is a third opinion that is only counted, because it
+//! differs from comrak as well.
 
 mod comparison;
 mod explanation;
@@ -26,16 +26,16 @@ const MAX_SHOWN: usize = 5;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Arguments {
-    /// How many documents to make up.
+    /// Number of documents to generate.
     #[arg(long, default_value_t = 20_000, value_name = "N")]
     documents: u64,
-    /// Where to start: the same seed gives the same documents.
+    /// First seed: the same seed gives the same documents.
     #[arg(long, default_value_t = 1, value_name = "S")]
     seed: u64,
     /// Also show a small document for each explanation.
     #[arg(long)]
     examples: bool,
-    /// Compare these files instead of made-up documents.
+    /// Compare these files instead of generated documents.
     files: Vec<PathBuf>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// The text of a file; one that is none is said and left out.
+/// Returns the text of a file; reports and skips one that is not text.
 fn readable(file: &Path) -> Option<String> {
     match std::fs::read_to_string(file) {
         Ok(text) => Some(text),
@@ -111,7 +111,7 @@ fn print_tally(totals: &Totals, took: Duration) {
     println!("  {:>7}  unexplained", totals.unexplained.len());
 }
 
-/// The smallest document that has one explanation and no other.
+/// Prints the smallest document for each explanation that needs no other.
 fn print_examples(seed: u64, documents: u64) {
     for explanation in Explanation::ALL {
         let only_it = |text: &str| compare(text) == Comparison::Explained(vec![explanation]);

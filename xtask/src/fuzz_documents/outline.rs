@@ -20,7 +20,7 @@ pub(super) struct Outline {
 pub(super) struct OutlineRow {
     /// The line of the box, 1-based.
     pub(super) line: usize,
-    /// The byte in that line where the box's mark stands.
+    /// The byte in that line where the mark in the box is.
     pub(super) mark: usize,
     pub(super) done: bool,
     /// The line of its list marker.
@@ -32,12 +32,12 @@ pub(super) struct OutlineRow {
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) kind: BlockKind,
-    /// 1-based, of its first and last line.
+    /// The first and last line, 1-based.
     pub(super) first: usize,
     pub(super) last: usize,
     /// The byte in its first line where it starts.
     pub(super) start: usize,
-    /// The content column of the list item it stands in.
+    /// The content column of the list item that contains it.
     pub(super) container: usize,
     pub(super) quoted: bool,
 }
@@ -56,7 +56,7 @@ pub(super) enum BlockKind {
     /// An HTML block other than a comment.
     Html,
     Table,
-    /// A heading that is one because of the line below it.
+    /// A heading because of the line below it.
     Underlined,
 }
 
@@ -65,10 +65,11 @@ impl Outline {
         let mark = if text.starts_with('\u{FEFF}') { 3 } else { 0 };
         let mut outline = Self {
             rows: nodes(text, true, row),
-            // A task item no longer tells where its content starts, so here it is none.
+            // comrak does not report where the content of a task item starts, so parse without task
+            // items.
             blocks: nodes(text, false, block),
         };
-        // Columns of the first line count a byte order mark.
+        // Columns in the first line include a byte order mark.
         for row in outline.rows.iter_mut().filter(|row| row.line == 1) {
             row.mark = row.mark.saturating_sub(mark);
         }
@@ -139,7 +140,7 @@ fn is_quoted(node: Node<'_>) -> bool {
         .any(|above| matches!(above.data().value, NodeValue::BlockQuote))
 }
 
-/// The column that lines must reach to belong to the item that a node stands in.
+/// Returns the column that lines must reach to belong to the item that contains a node.
 fn content_column(node: Node<'_>) -> usize {
     node.ancestors()
         .skip(1)
@@ -173,7 +174,7 @@ impl FromIterator<(usize, bool)> for RowSet {
     }
 }
 
-/// `1[ ] 4[x]`
+/// Formats the rows as `1[ ] 4[x]`.
 impl fmt::Display for RowSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.done_by_line.is_empty() {
@@ -188,7 +189,7 @@ impl fmt::Display for RowSet {
     }
 }
 
-/// The rows that regreen sees.
+/// Returns the rows that regreen sees.
 pub(super) fn regreen(text: &str) -> RowSet {
     TaskFile::read(text)
         .tasks()
@@ -197,7 +198,7 @@ pub(super) fn regreen(text: &str) -> RowSet {
         .collect()
 }
 
-/// The rows that tree-sitter-md sees; `None` if it gives no tree.
+/// Returns the rows that tree-sitter-md sees; `None` if it returns no tree.
 pub(super) fn tree_sitter_md(text: &str) -> Option<RowSet> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_md::LANGUAGE.into()).ok()?;

@@ -1,8 +1,8 @@
-//! A document as lines, and how a failing one is made smaller.
+//! A document as lines, and shrinking a failing one.
 
 const BYTE_ORDER_MARK: &str = "\u{FEFF}";
 
-/// Lines with their endings. Their number never changes, so a line keeps its number.
+/// Lines with their endings. Edits keep the number of lines, so a line keeps its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     /// A byte order mark, which is not content.
@@ -17,7 +17,7 @@ struct SourceLine {
 }
 
 impl Source {
-    /// Lines end as in CommonMark: with `\n`, `\r\n` or a lone `\r`.
+    /// Splits lines as CommonMark does: at `\n`, `\r\n` or a lone `\r`.
     pub(super) fn of(text: &str) -> Self {
         let mut lines = Vec::new();
         let bare = text.strip_prefix(BYTE_ORDER_MARK);
@@ -47,13 +47,13 @@ impl Source {
         self.lines.len()
     }
 
-    /// The content of a line (1-based), without its ending.
+    /// Returns the content of a line (1-based), without its ending.
     pub(super) fn line(&self, number: usize) -> &str {
         let line = number.checked_sub(1).and_then(|at| self.lines.get(at));
         line.map_or("", |line| &line.content)
     }
 
-    /// The number (1-based) of the line with this byte.
+    /// Returns the number (1-based) of the line with this byte.
     pub(super) fn line_at(&self, offset: usize) -> usize {
         let mut start = self.mark.len();
         for (at, line) in self.lines.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Source {
         self.lines.len()
     }
 
-    /// The text with one line (1-based) written differently.
+    /// Returns the text with one line (1-based) replaced.
     pub(super) fn with_line(&self, number: usize, content: impl Into<String>) -> Self {
         let mut changed = self.clone();
         let line = number.checked_sub(1);
@@ -75,7 +75,7 @@ impl Source {
         changed
     }
 
-    /// The text without some lines (0-based).
+    /// Returns the text without some lines (0-based).
     pub(super) fn without(&self, lines: std::ops::Range<usize>) -> Self {
         let mut fewer = self.clone();
         fewer.lines.drain(lines);
@@ -83,8 +83,8 @@ impl Source {
     }
 }
 
-/// The column where a line's content starts, with tab stops every four columns, and the
-/// byte it starts at.
+/// Returns the column where a line's content starts, with tab stops every four columns, and its
+/// byte offset.
 pub(super) fn indent(line: &str) -> (usize, usize) {
     let mut column = 0;
     for (at, b) in line.bytes().enumerate() {
@@ -97,7 +97,7 @@ pub(super) fn indent(line: &str) -> (usize, usize) {
     (column, line.len())
 }
 
-/// Leaves out lines, then characters, until nothing more can go.
+/// Removes lines, then characters, until nothing more can go.
 pub(super) fn shrink(text: &str, holds: impl Fn(&str) -> bool) -> String {
     let mut small = text.to_owned();
     loop {

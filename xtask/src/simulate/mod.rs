@@ -18,13 +18,13 @@ const MOST_SHOWN: usize = 10;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Arguments {
-    /// How many runs to simulate.
+    /// Number of runs to simulate.
     #[arg(long, default_value_t = 100_000, value_name = "N")]
     runs: u64,
-    /// Where to start: the same seed gives the same run.
+    /// First seed: the same seed gives the same run.
     #[arg(long, default_value_t = 0, value_name = "S")]
     seed: u64,
-    /// How many of them at a time [default: as many as there are cores].
+    /// Number of runs at a time [default: the number of cores].
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
 }

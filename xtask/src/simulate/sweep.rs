@@ -5,7 +5,7 @@ use std::thread;
 use regreen_model::RunOutcome;
 use regreen_simulator::{self as simulator, Finding, Transition};
 
-/// How often progress is reported.
+/// How many times progress is reported.
 const STEPS_OF_PROGRESS: u64 = 20;
 
 /// A range of seeds, run by several threads.
@@ -24,7 +24,7 @@ pub(super) struct Tally {
     pub(super) ends: BTreeMap<&'static str, u64>,
     pub(super) reached: BTreeSet<Transition>,
     pub(super) found: u64,
-    /// One finding of each kind, that of the smallest seed.
+    /// One finding of each kind, from the smallest seed.
     pub(super) findings: BTreeMap<String, Box<Finding>>,
     /// The seeds of the findings of each kind.
     pub(super) seeds: BTreeMap<String, BTreeSet<u64>>,

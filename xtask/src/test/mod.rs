@@ -1,5 +1,5 @@
-//! `cargo xtask test`: every check in order, up to the first that fails. None is ever skipped:
-//! spelling, licences and sources of dependencies are checked by guards among the tests.
+//! `cargo xtask test`: runs every check in order, up to the first failure. None is ever skipped:
+//! guards among the tests check spelling, and the licences and sources of dependencies.
 
 mod step;
 
@@ -95,7 +95,7 @@ fn cargo(title: &'static str, arguments: &[&'static str]) -> Step {
     }
 }
 
-/// All tests, the guards among them; nextest runs them if it is installed.
+/// Runs all tests, including the guards, with nextest if it is installed.
 fn tests() -> Step {
     let selection = ["--workspace", "--all-features"];
     if has_nextest() {
@@ -132,7 +132,7 @@ const RESULTS: Closing = Closing {
     is_closing: is_result,
 };
 
-/// Tells whether a line is a runner's result for a crate that has any tests.
+/// Whether a line is a runner's result for a crate with tests.
 fn is_result(line: &str) -> bool {
     line.starts_with("test result:") && !line.contains(" 0 passed; 0 failed; 0 ignored;")
 }

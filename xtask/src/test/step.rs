@@ -1,4 +1,4 @@
-//! A step: a cargo command whose output goes to the terminal as it comes.
+//! A step: a cargo command whose output goes straight to the terminal.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -11,7 +11,7 @@ pub(super) struct Step {
     pub(super) title: &'static str,
     pub(super) arguments: Vec<&'static str>,
     pub(super) variables: &'static [(&'static str, &'static str)],
-    /// The lines of its output that are repeated at the end.
+    /// The lines of its output to repeat at the end.
     pub(super) closing: Option<Closing>,
 }
 
@@ -76,7 +76,7 @@ impl Step {
     }
 }
 
-/// Copies the piped stream to the terminal line by line; returns the closing lines.
+/// Copies the piped stream to the terminal line by line. Returns the closing lines.
 fn pass_on(child: &mut Child, is_closing: fn(&str) -> bool) -> io::Result<Vec<String>> {
     if let Some(stdout) = child.stdout.take() {
         return copy_lines(stdout, io::stdout(), is_closing);
@@ -106,7 +106,7 @@ fn copy_lines(
     Ok(kept)
 }
 
-/// Returns the exit code to end with; a tool that was killed has none of its own.
+/// Returns the exit code to end with; a tool that was killed has none.
 fn exit_code(status: ExitStatus) -> u8 {
     status
         .code()

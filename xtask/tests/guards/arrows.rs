@@ -3,14 +3,17 @@
 use crate::manifest::Manifest;
 use crate::tree;
 
-/// Every crate there is or will be, and what it may be built from.
-const ARROWS: [(&str, &[&str]); 15] = [
+/// Every crate, present or planned, and the crates it may depend on.
+const ARROWS: [(&str, &[&str]); 18] = [
     ("model", &[]),
     ("documents", &["model"]),
     ("diagnosis", &["model"]),
     ("agents", &["model"]),
     ("redaction", &["model"]),
     ("store", &["model"]),
+    ("tampering", &["model"]),
+    ("overview", &["model", "store"]),
+    ("history", &["model", "diagnosis", "store"]),
     ("reporters", &["model", "diagnosis"]),
     ("engine", &["model", "diagnosis"]),
     ("supervisor", &["model", "redaction"]),
@@ -22,10 +25,11 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("test-support", &[]),
 ];
 
-const BELOW_RUNTIME: [&str; 10] = [
+const BELOW_RUNTIME: [&str; 11] = [
     "model",
     "documents",
     "diagnosis",
+    "tampering",
     "agents",
     "redaction",
     "store",
@@ -35,22 +39,25 @@ const BELOW_RUNTIME: [&str; 10] = [
     "repairs",
 ];
 
-const BELOW_CLI: [&str; 12] = [
+const BELOW_CLI: [&str; 15] = [
     "model",
     "documents",
     "diagnosis",
+    "tampering",
     "agents",
     "redaction",
     "store",
+    "history",
     "engine",
     "supervisor",
     "workspace",
     "repairs",
     "runtime",
+    "overview",
     "reporters",
 ];
 
-/// Crates for tests and tools alone: the product is built without them.
+/// Crates for tests and tools only: the product is built without them.
 pub(crate) const DEV_ONLY: [&str; 2] = ["simulator", "test-support"];
 
 pub(crate) fn package_of(folder: &str) -> String {
@@ -60,7 +67,7 @@ pub(crate) fn package_of(folder: &str) -> String {
     }
 }
 
-/// The folder of one of our own crates.
+/// Returns the folder of one of our own crates.
 pub(crate) fn folder_of(package: &str) -> Option<&str> {
     match package {
         "regreen" => Some("cli"),
@@ -122,7 +129,7 @@ fn the_product_is_built_without_the_crates_for_tests() {
     }
 }
 
-/// An arrow back would be a cycle that cargo refuses only once both crates exist.
+/// A reverse arrow would be a cycle, which cargo rejects only once both crates exist.
 #[test]
 fn arrows_point_downwards_only() {
     for (at, (name, allowed)) in ARROWS.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Licences and sources of dependencies, by the rules of `deny.toml`.
+//! Licences and sources of dependencies, by the rules in `deny.toml`.
 //!
-//! The workflow on GitHub runs cargo-deny itself; this guard reads the same rules, so that a
-//! test run without that program doesn't skip them.
+//! The GitHub workflow runs cargo-deny itself. This guard reads the same rules, so that a test run
+//! without that program doesn't skip them.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use toml::Table;
 
 use crate::tree;
 
-/// What `deny.toml` says of every package in Cargo's metadata.
+/// Returns the violations of `deny.toml` in Cargo's metadata.
 fn complaints(rules: &Table, metadata: &Value) -> Vec<String> {
     let packages = metadata["packages"].as_array().expect("packages");
     let foreign = packages
@@ -44,7 +44,7 @@ fn allows(rules: &Table, licence: &str) -> bool {
     allowed.any(|one| one.as_str() == Some(licence))
 }
 
-/// Tells whether an SPDX expression can be met: one side of every OR, both of every AND.
+/// Whether an SPDX expression can be satisfied: one side of every OR, both of every AND.
 fn is_allowed(expression: &str, allows: &dyn Fn(&str) -> bool) -> bool {
     let expression = expression.replace('/', " OR ");
     let mut tokens = Vec::new();
@@ -78,7 +78,7 @@ fn conjunction(tokens: &[&str], at: &mut usize, allows: &dyn Fn(&str) -> bool) -
     is_met
 }
 
-/// One licence, with its exception if it has one, or an expression in parentheses.
+/// Parses one licence, with its exception, if any, or an expression in parentheses.
 fn licence(tokens: &[&str], at: &mut usize, allows: &dyn Fn(&str) -> bool) -> bool {
     let Some(&token) = tokens.get(*at) else {
         return false;

@@ -1,4 +1,4 @@
-//! Every dependency is declared once, in the root's table.
+//! Every dependency is declared once, in the root manifest's table.
 
 use toml::{Table, Value};
 
@@ -56,7 +56,7 @@ fn a_version_of_its_own_is_found() {
     assert_eq!(complaints(&manifest(with_features)).len(), 0);
 }
 
-/// Two entries of the root's table for one package would be two versions of it.
+/// Two entries for one package would be two versions of it.
 #[test]
 fn the_table_names_each_package_once() {
     let root: Table = tree::read("Cargo.toml").parse().expect("it can be read");

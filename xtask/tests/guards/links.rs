@@ -1,10 +1,10 @@
-//! Pages lead only to files that are there.
+//! Pages link only to files that exist.
 
 use std::path::{Path, PathBuf};
 
 use crate::tree;
 
-/// Where the links of a page lead, as far as that is in the repository.
+/// Returns the targets of a page's links within the repository.
 fn targets(page: &str) -> Vec<&str> {
     let after = page.split("](").skip(1);
     let inner = after.filter_map(|rest| rest.split(')').next());

@@ -1,10 +1,10 @@
-//! Nothing of the machine that a file was written on: no absolute paths.
+//! No absolute paths of the machine that a file was written on.
 
 use std::path::Path;
 
 use crate::tree;
 
-/// Home folders: the start of a path, which a name and more must follow.
+/// Prefixes of home folders, which a name and more must follow.
 const HOMES: [&str; 4] = ["/home/", "/Users/", "C:\\Users\\", "C:\\\\Users\\\\"];
 const ROOT_HOME: &str = "/root/";
 /// Files that need such a word, and why.
@@ -17,7 +17,7 @@ const ALLOWED: [(&str, &str); 3] = [
     ),
 ];
 
-/// What in a line does not belong there.
+/// Returns the part of a line that does not belong there.
 fn complaint(line: &str, own_location: &str) -> Option<String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let starts = HOMES.iter().find(|home| {
@@ -35,8 +35,8 @@ fn complaint(line: &str, own_location: &str) -> Option<String> {
     names(line, own_location).then(|| format!("the checkout's own place, {own_location}"))
 }
 
-/// Whether a line has a path below this one. A checkout right below `/` is called like many
-/// other folders: that proves nothing.
+/// Whether a line has a path below this one. A checkout right below `/` shares its name with many
+/// other folders, so such a match proves nothing.
 fn names(line: &str, place: &str) -> bool {
     let is_deep = place.matches('/').count() >= 2;
     let below = format!("{place}/");

@@ -1,7 +1,7 @@
-//! What the architecture forbids, as tests.
+//! The rules of the architecture, as tests.
 //!
-//! Each rule is a function from manifests or texts to complaints, so that it can be shown to
-//! bite; the tests of this tree then demand that there are none.
+//! Each rule is a function from manifests or texts to complaints, so that a test can show that it
+//! works; the tests of this tree then require that there are no complaints.
 
 #![expect(
     clippy::expect_used,

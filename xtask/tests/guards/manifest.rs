@@ -1,4 +1,4 @@
-//! A Cargo.toml, as far as dependencies go.
+//! The dependencies in a Cargo.toml.
 
 use toml::{Table, Value};
 
@@ -8,7 +8,7 @@ pub(crate) struct Manifest {
     table: Table,
 }
 
-/// One entry of a table of dependencies.
+/// One entry in a table of dependencies.
 pub(crate) struct Dependency<'m> {
     pub(crate) name: &'m str,
     pub(crate) is_dev: bool,
@@ -16,7 +16,7 @@ pub(crate) struct Dependency<'m> {
 }
 
 impl Dependency<'_> {
-    /// It says nothing but which entry of the root's table it means.
+    /// Whether it only refers to an entry in the root manifest's table.
     pub(crate) fn is_inherited(&self) -> bool {
         let is_true = |key| self.value.get(key).and_then(Value::as_bool) == Some(true);
         let own = ["version", "path", "git", "registry"];
@@ -46,7 +46,7 @@ impl Manifest {
             .expect("a package has a name")
     }
 
-    /// Every dependency: normal, for builds, for tests, and those of single targets.
+    /// Returns every dependency: normal, build, dev, and target-specific.
     pub(crate) fn dependencies(&self) -> Vec<Dependency<'_>> {
         let targets = self.table.get("target").and_then(Value::as_table);
         let of_targets = targets.into_iter().flat_map(Table::values);
@@ -54,7 +54,7 @@ impl Manifest {
         tables.flat_map(dependencies_in).collect()
     }
 
-    /// The names of what the crate itself is built from.
+    /// Returns the names of the packages that the crate itself is built from.
     pub(crate) fn built_from(&self) -> impl Iterator<Item = &str> {
         let dependencies = self.dependencies().into_iter();
         dependencies.filter(|d| !d.is_dev).map(|d| d.name)

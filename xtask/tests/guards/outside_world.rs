@@ -1,4 +1,4 @@
-//! Where the product touches the world outside of the workspace's files.
+//! Where the product touches the world outside the workspace's files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,17 @@ use toml::{Table, Value};
 use crate::arrows::DEV_ONLY;
 use crate::tree;
 
-/// All places that start a program, and whose.
-const STARTERS: [(&str, &str); 5] = [
-    ("crates/cli/src/commands/run/on_end.rs", "the user's own"),
+/// All places that start a program, and whose program it is.
+const STARTERS: [(&str, &str); 6] = [
+    (
+        "crates/cli/src/commands/run/detach.rs",
+        "regreen itself, detached",
+    ),
     (
         "crates/cli/src/commands/run/person/editor.rs",
         "the user's own editor",
     ),
+    ("crates/cli/src/user_program.rs", "the user's own"),
     ("crates/supervisor/src/keeper.rs", "agents, Verify, hooks"),
     (
         "crates/supervisor/src/keepers.rs",
@@ -22,9 +26,9 @@ const STARTERS: [(&str, &str); 5] = [
     ("crates/workspace/src/git/plain_runner.rs", "git"),
 ];
 
-/// All places that read files in another way than `workspace` does, which refuses everything but
-/// regular files and reads only so much of them.
-const READERS: [(&str, &str); 12] = [
+/// All places that read files other than through `workspace`, which refuses everything but regular
+/// files and limits how much it reads.
+const READERS: [(&str, &str); 13] = [
     (
         "crates/cli/src/commands/demo/project.rs",
         "regreen's own demo",
@@ -44,6 +48,10 @@ const READERS: [(&str, &str); 12] = [
         "a lock of regreen's own",
     ),
     ("crates/store/src/store.rs", "the journal, a regular file"),
+    (
+        "crates/supervisor/src/last_copy.rs",
+        "the plan, if it is a regular file",
+    ),
     ("crates/supervisor/src/system/linux.rs", "the system's"),
     (
         "crates/supervisor/src/system/process_info.rs",
@@ -54,7 +62,7 @@ const READERS: [(&str, &str); 12] = [
     ("crates/workspace/src/git/scratch_index.rs", "git's index"),
 ];
 
-/// What opens connections. A `UnixStream` between regreen and its keeper leads nowhere else.
+/// Types that open connections. A `UnixStream` between regreen and its keeper leads nowhere else.
 const SOCKETS: [&str; 6] = [
     "TcpStream",
     "TcpListener",
@@ -64,7 +72,7 @@ const SOCKETS: [&str; 6] = [
     "AddressFamily::INET",
 ];
 
-/// Libraries that speak to networks, of which one would be enough.
+/// Networking libraries; none of them may be a dependency.
 const NETWORKING: [&str; 14] = [
     "attohttpc",
     "curl",
@@ -82,7 +90,7 @@ const NETWORKING: [&str; 14] = [
     "ureq",
 ];
 
-/// Whether a line of code gets hold of `std::process::Command`.
+/// Whether a line of code uses `std::process::Command`.
 fn starts_programs(line: &str) -> bool {
     line.contains("process::") && line.contains("Command")
 }
@@ -99,13 +107,13 @@ fn reads_files(line: &str) -> bool {
     calls.iter().any(is_call) && !line.contains(".read_to_string(&mut")
 }
 
-/// The code of a source, without its tests.
+/// Returns the code of a source file, without its tests.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .take_while(|line| !line.starts_with("#[cfg(test)]"))
 }
 
-/// The sources of the product, with their texts.
+/// Returns the source files of the product, with their texts.
 fn sources() -> impl Iterator<Item = (PathBuf, String)> {
     let is_source = |path: &PathBuf| {
         let is_rust = path.extension().is_some_and(|extension| extension == "rs");
@@ -128,8 +136,8 @@ fn programs_are_started_in_these_places_only() {
     assert_eq!(found, STARTERS.map(|(path, _)| PathBuf::from(path)));
 }
 
-/// Where calls of git are made and started. One place makes them all, and shuts off what a
-/// repository could have git run.
+/// Where git calls are built and started. A single place builds them all, and turns off what a
+/// repository could make git run.
 const GIT: [(&str, &str, &str); 5] = [
     (
         "GitCall {",
@@ -166,7 +174,7 @@ fn every_call_of_git_goes_through_one_place() {
     }
 }
 
-/// The sources whose code, without its tests, has these words.
+/// Returns the source files whose code, without tests, contains these words.
 fn places_with(words: &str) -> Vec<PathBuf> {
     let has_them = |text: &str| {
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();

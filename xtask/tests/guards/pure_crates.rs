@@ -1,4 +1,4 @@
-//! The crates that decide: no clock, no files, no processes, no async runtime.
+//! The pure crates: no clock, no files, no processes, no async runtime.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,14 @@ use crate::arrows::folder_of;
 use crate::manifest::Manifest;
 use crate::tree;
 
-const PURE: [&str; 6] = [
+const PURE: [&str; 7] = [
     "model",
     "documents",
     "diagnosis",
     "engine",
     "agents",
     "redaction",
+    "tampering",
 ];
 
 const RUNTIMES: [&str; 5] = [
@@ -84,7 +85,7 @@ fn pure_crates_bring_no_async_runtime() {
     }
 }
 
-/// The names of all packages that a crate is built from, directly or not.
+/// Returns the names of all packages that a crate is built from, directly or indirectly.
 fn everything_below(lock: &Table, folder: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open: Vec<String> = Manifest::of_crate(folder)
@@ -96,7 +97,7 @@ fn everything_below(lock: &Table, folder: &str) -> BTreeSet<String> {
             continue;
         }
         match folder_of(&name) {
-            // The lock file mixes in what our own crates need for their tests.
+            // The lock file includes the dev-dependencies of our own crates.
             Some(ours) => open.extend(Manifest::of_crate(ours).built_from().map(Into::into)),
             None => open.extend(locked_dependencies(lock, &name)),
         }
@@ -104,7 +105,7 @@ fn everything_below(lock: &Table, folder: &str) -> BTreeSet<String> {
     found
 }
 
-/// What a package of the lock file depends on, in any of its versions there.
+/// Returns the dependencies of a package in the lock file, in any of its versions there.
 fn locked_dependencies(lock: &Table, name: &str) -> Vec<String> {
     let packages = lock["package"].as_array().expect("packages are listed");
     let versions = packages

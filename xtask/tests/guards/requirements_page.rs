@@ -1,4 +1,5 @@
-//! docs/design/requirements.md names a test for every requirement, and each test names it too.
+//! docs/design/requirements.md names a test for every requirement, and each test names the
+//! requirement.
 
 use crate::security_page::{Named, has_test, named, sources_of};
 use crate::tree;
@@ -23,7 +24,7 @@ fn requirements() -> Vec<String> {
     FAMILIES.into_iter().flat_map(family).collect()
 }
 
-/// The row of the table that is about a requirement.
+/// Returns the row of the table about a requirement.
 fn row<'p>(page: &'p str, id: &str) -> Option<&'p str> {
     let head = format!("| {id} |");
     page.lines().find(|line| line.starts_with(&head))

@@ -1,11 +1,11 @@
-//! docs/security.md promises nothing that no test shows.
+//! docs/security.md promises only what a test shows.
 
 use std::path::PathBuf;
 
 use crate::tree;
 
 const PAGE: &str = "docs/security.md";
-/// Lines that are not promises begin so.
+/// The beginning of lines that are not promises.
 const LIMIT: &str = "Limit: ";
 
 /// A test as the page names it: `crate::test`.
@@ -15,8 +15,8 @@ pub(crate) struct Named<'p> {
     pub(crate) test: &'p str,
 }
 
-/// The statements below the first heading of a section, each on one line, and all that is
-/// none.
+/// Returns the statements below the first heading of a section, each on one line, and everything
+/// that is not a statement.
 fn statements(page: &str) -> (Vec<String>, Vec<String>) {
     let (mut statements, mut strays) = (Vec::<String>::new(), Vec::new());
     let body = page.lines().skip_while(|line| !line.starts_with("## "));
@@ -47,7 +47,8 @@ pub(crate) fn named(statement: &str) -> Vec<Named<'_>> {
         .collect()
 }
 
-/// Whether a source has the test: a function of that name, marked as one right above, and run.
+/// Whether a source file has the test: a function of that name, marked as a test right above, and
+/// not ignored.
 pub(crate) fn has_test(source: &str, test: &str) -> bool {
     let head = format!("fn {test}(");
     let lines: Vec<&str> = source.lines().map(str::trim_start).collect();

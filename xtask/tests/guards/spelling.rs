@@ -1,5 +1,5 @@
-//! Words are spelled right, as `typos` checks them: its dictionary and its tokenizer are
-//! dependencies, so that the check needs no installed program and is never skipped.
+//! Checks the spelling as `typos` does: its dictionary and tokenizer are dependencies, so that the
+//! check needs no installed program and is never skipped.
 //!
 //! `typos.toml` has the exceptions; the program itself reads them from there too.
 
@@ -14,7 +14,7 @@ use crate::tree;
 
 const CONFIG: &str = "typos.toml";
 
-/// The words of `typos`, but for our exceptions.
+/// The dictionary of `typos`, except for our exceptions.
 struct Spelling {
     config: Table,
 }
@@ -61,7 +61,7 @@ impl Dictionary for Spelling {
     }
 }
 
-/// Whether a token looks like a commit's hash, as `extend-ignore-identifiers-re` describes it.
+/// Whether a token looks like a commit hash, as `extend-ignore-identifiers-re` describes it.
 fn is_hash(token: &str) -> bool {
     let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     (7..=40).contains(&token.len()) && token.bytes().all(is_hex)
@@ -86,7 +86,7 @@ fn words_are_spelled_right() {
 
 #[test]
 fn a_misspelled_word_is_found() {
-    // Made of parts, so that this file isn't the first to be complained about.
+    // Built from parts, so that this guard doesn't complain about its own file.
     let wrong = ["rec", "ieve"].concat();
     let config = "[files]\nextend-exclude = ['fixtures/']\n";
     let spelling = Spelling::of(config);

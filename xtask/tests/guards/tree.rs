@@ -1,10 +1,10 @@
-//! The repository as these tests see it.
+//! The files of the repository, for these tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Folders that hold nothing of ours.
+/// Folders without any of our own files.
 const NOT_OURS: [&str; 5] = [".git", "target", ".regreen", "corpus", "artifacts"];
 
 pub(crate) fn root() -> &'static Path {
@@ -17,7 +17,7 @@ pub(crate) fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The folders below `crates/`, by name.
+/// Returns the names of the folders below `crates/`.
 pub(crate) fn crates() -> Vec<String> {
     let mut names: Vec<String> = entries(&root().join("crates"))
         .filter(|path| path.join("Cargo.toml").is_file())
@@ -28,18 +28,19 @@ pub(crate) fn crates() -> Vec<String> {
     names
 }
 
-/// All files that belong to the repository, relative to its top folder.
+/// Returns all files of the repository, relative to its top folder, sorted: git lists new files first.
 pub(crate) fn files() -> Vec<PathBuf> {
-    let files = tracked().unwrap_or_else(|| {
+    let mut files = tracked().unwrap_or_else(|| {
         let mut files = Vec::new();
         walk(root(), &mut files);
         files
     });
+    files.sort();
     assert!(files.contains(&PathBuf::from("Cargo.toml")));
     files
 }
 
-/// What git knows, and what it would add; `None` outside a checkout.
+/// Returns the files that git tracks or would add; `None` outside a checkout.
 fn tracked() -> Option<Vec<PathBuf>> {
     let arguments = [
         "ls-files",

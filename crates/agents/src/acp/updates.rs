@@ -9,24 +9,24 @@ use crate::json_lines::{OpenTools, micro_usd, number, text, tool_input};
 use crate::message::MessageBuffer;
 use crate::trouble::ApiError;
 
-/// So many messages one after the other, with nothing at all in between, are not work: an agent
-/// whose context is too small may make it smaller for ever.
+/// This many messages in a row with nothing in between aren't work: an agent whose context is too
+/// small may compact it for ever.
 const MOST_MESSAGES: u32 = 8;
 
-/// What an agent does about a prompt, as its updates tell it.
+/// Collects an agent's updates about a prompt.
 #[derive(Debug, Default)]
 pub(super) struct Updates {
     tools: OpenTools,
     message: MessageBuffer,
     usage: Usage,
-    /// The id of the message that it is writing.
+    /// The id of the message being written.
     message_id: Option<String>,
-    /// Messages since anything else happened.
+    /// The number of messages since anything else happened.
     messages: u32,
 }
 
 impl Updates {
-    /// The reported usage is the total of the session.
+    /// Notes that the reported usage is the total of the session.
     pub(super) fn counts_whole_session(&mut self) {
         self.usage.cumulative = true;
     }
@@ -47,7 +47,7 @@ impl Updates {
         }
     }
 
-    /// All that is not said.
+    /// Handles updates other than messages.
     fn besides(&mut self, update: SessionUpdate) -> Vec<AgentEvent> {
         match update {
             SessionUpdate::ToolCall(call) => self.tool(&call.into()),
@@ -81,9 +81,9 @@ impl Updates {
         is_loop.then(|| ApiError::named("context_length", WHY).into_event())
     }
 
-    /// Reported as it grows: an agent that is ended early has used it, too. What is in the
-    /// context was sent at least once; more is not known before the end. Of a session that
-    /// was loaded it was paid for before.
+    /// Reports usage as it grows, because an agent that is ended early has used it too. The context
+    /// was sent at least once; more isn't known before the end. In a loaded session, it was paid
+    /// for before.
     fn spend(&mut self, update: UsageUpdate) -> Option<AgentEvent> {
         let before = self.usage;
         if !self.usage.cumulative {
@@ -100,7 +100,7 @@ impl Updates {
         let (id, fields) = (update.tool_call_id.to_string(), &update.fields);
         let is_new = !self.tools.has(&id) && fields.status != Some(ToolCallStatus::Completed);
         let started = is_new.then(|| {
-            // What it says after this is another message.
+            // Text after this is another message.
             self.message.begin("");
             let title = fields.title.as_deref().unwrap_or_default();
             self.tools.started(&id, title, input(title, update))
@@ -115,9 +115,9 @@ impl Updates {
         started.into_iter().chain(edited).chain([ended]).collect()
     }
 
-    /// The last words, and what it all cost.
+    /// Returns the final message and the total usage.
     pub(super) fn finished(&mut self, answer: &Value) -> (AgentEvent, Usage) {
-        // Gemini has a place of its own for it.
+        // Gemini has its own field for this.
         const QUOTA: &str = "/result/_meta/quota/token_count";
         if let Some(usage) = answer.pointer("/result/usage") {
             self.usage.input_tokens = number(usage, "/inputTokens");
@@ -131,11 +131,11 @@ impl Updates {
     }
 }
 
-/// Returns what a tool is used on, unless its title says so already.
+/// Returns what a tool is used on, unless its title already says so.
 fn input(title: &str, update: &ToolCallUpdate) -> String {
     let fields = &update.fields;
     let input = fields.raw_input.as_ref().map(tool_input);
-    // A command names the folder that it runs in.
+    // The location of a command is only its working folder.
     let is_command = fields.kind == Some(ToolKind::Execute);
     let mut places = fields.locations.iter().flatten();
     let first = places.next().filter(|_| !is_command);

@@ -1,19 +1,19 @@
 use regreen_model::{Failure, FailureRecord, PromptKind, Survey, TaskId};
 
-/// What a prompt says about the task itself.
+/// The task as a prompt presents it.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskBrief<'a> {
     /// The id of the task.
     pub id: &'a TaskId,
     /// Its title.
     pub title: &'a str,
-    /// The task as its file has it.
+    /// The task as written in its file.
     pub block: &'a str,
     /// Whether the task only verifies.
     pub is_verify_row: bool,
     /// The original task, if this one is a fix.
     pub root: Option<RootContext<'a>>,
-    /// How the task failed that this one repairs, if it is a fix.
+    /// How the task that this one fixes failed, if it is a fix.
     pub repairs: Option<&'a FailureRecord>,
     /// The name of the spec.
     pub spec_name: &'a str,
@@ -23,7 +23,7 @@ pub struct TaskBrief<'a> {
     pub tasks_file: &'a str,
     /// Its progress file.
     pub progress_file: &'a str,
-    /// The number of the attempt, from 1.
+    /// The number of the attempt, counted from 1.
     pub attempt: u32,
     /// How many attempts the task has.
     pub max_attempts: u32,
@@ -36,11 +36,11 @@ pub struct RootContext<'a> {
     pub id: &'a TaskId,
     /// Its title.
     pub title: &'a str,
-    /// The task as its file has it.
+    /// The task as written in its file.
     pub block: &'a str,
 }
 
-/// Why there is a prompt.
+/// The reason for a prompt.
 #[derive(Clone, Copy, Debug)]
 pub enum PromptReason<'a> {
     /// The first attempt.
@@ -58,14 +58,14 @@ pub enum PromptReason<'a> {
     Interrupted {
         /// The known facts about it.
         known: &'a str,
-        /// What the diagnosis makes of it.
+        /// Its diagnosis.
         diagnosis: Option<&'a Failure>,
     },
-    /// The previous attempt lacked something, which regreen looked up.
+    /// The previous attempt lacked information, which regreen looked up.
     Enriched(&'a FailureRecord, ProjectContext<'a>),
     /// The previous attempt changed nothing.
     NoOp,
-    /// The task makes no progress in its time and has to be split.
+    /// The task made no progress within its time limit and must be split.
     Split(Option<&'a FailureRecord>),
 }
 
@@ -85,34 +85,54 @@ impl PromptReason<'_> {
     }
 }
 
-/// The project, as a survey of the workspace shows it.
+/// The project, as surveyed in the workspace.
 #[derive(Clone, Copy, Debug)]
 pub struct ProjectContext<'a> {
     /// The workspace.
     pub root: &'a str,
-    /// What the survey found.
+    /// The results of the survey.
     pub survey: &'a Survey,
 }
 
-/// A delegation: a prompt, and which attempt at it this is.
+/// Something that an agent should know before it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContextItem {
+    /// Why it is there: `Named by the task`.
+    pub why: String,
+    /// What it is. Untrusted.
+    pub text: String,
+}
+
+impl ContextItem {
+    /// Creates an item.
+    #[must_use]
+    pub fn new(why: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            why: why.into(),
+            text: text.into(),
+        }
+    }
+}
+
+/// A delegation: a prompt, and the number of the attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct DelegateBrief<'a> {
-    /// The prompt as it was given.
+    /// The prompt as given.
     pub prompt: &'a str,
-    /// The number of the attempt, from 1.
+    /// The number of the attempt, counted from 1.
     pub attempt: u32,
     /// How many attempts the delegation has.
     pub max_attempts: u32,
 }
 
-/// One part of a delegation that was divided.
+/// One part of a delegation that was split.
 #[derive(Clone, Copy, Debug)]
 pub struct PartBrief<'a> {
-    /// The number of the part, from 1.
+    /// The number of the part, counted from 1.
     pub number: usize,
     /// How many parts there are.
     pub total: usize,
-    /// What to do.
+    /// The work to do.
     pub part: &'a str,
     /// The prompt of the delegation.
     pub whole: &'a str,

@@ -15,23 +15,23 @@ enum Piece {
 /// Why a text is not a template.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TemplateError {
-    /// It uses a slot that is not known there.
+    /// It uses a slot that isn't known there.
     #[error("line {line}: unknown placeholder {{{{{slot}}}}}; known placeholders: {known}")]
     UnknownSlot {
         /// The name of the slot.
         slot: String,
-        /// The line of the slot, from 1.
+        /// The line of the slot, counted from 1.
         line: usize,
-        /// The slots that are known.
+        /// The known slots.
         known: String,
     },
 }
 
 impl Template {
-    /// Reads a template that may use the slots `known`. Other braces are text.
+    /// Parses a template that may use the slots in `known`. Other braces are text.
     ///
     /// # Errors
-    /// If it uses another one.
+    /// Returns an error if it uses any other slot.
     pub fn parse(text: &str, known: &[&str]) -> Result<Self, TemplateError> {
         let mut pieces = Vec::new();
         let mut from = 0;
@@ -51,7 +51,7 @@ impl Template {
         Ok(Self { pieces })
     }
 
-    /// Returns the text with its slots filled. Values are not read for slots, so none can be
+    /// Returns the text with its slots filled. Values aren't searched for slots, so none can be
     /// smuggled in.
     #[must_use]
     pub fn fill(&self, values: &[(&str, String)]) -> String {
@@ -77,7 +77,7 @@ impl Template {
     }
 }
 
-/// Returns where the next slot opens, and its name.
+/// Returns the position and the name of the next slot.
 fn next_slot(text: &str, from: usize) -> Option<(usize, &str)> {
     let mut at = from;
     loop {
@@ -91,10 +91,10 @@ fn next_slot(text: &str, from: usize) -> Option<(usize, &str)> {
     }
 }
 
-/// Declares the files with their slots, so that a prompt is named in one place.
+/// Declares the files with their slots, so that each prompt is named in only one place.
 macro_rules! prompt_files {
     ($($(#[$doc:meta])* $variant:ident = $name:literal: $($slot:ident)+;)+) => {
-        /// The texts that prompts are made of, one file each.
+        /// The files that prompts are made of.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum PromptFile {
             $($(#[$doc])* $variant,)+
@@ -112,7 +112,7 @@ macro_rules! prompt_files {
                 }
             }
 
-            /// Returns the names of the slots that it may use.
+            /// Returns the names of the slots it may use.
             #[must_use]
             pub fn slots(self) -> &'static [&'static str] {
                 match self {
@@ -130,7 +130,7 @@ macro_rules! prompt_files {
 }
 
 prompt_files! {
-    /// What every agent is told about a task.
+    /// The main prompt, for every agent and task.
     Executor = "executor.md": task_id title block spec_name spec_dir tasks_file progress_file
         attempt max_attempts fix verify_row;
     /// Part of it, for rows that only verify.
@@ -146,26 +146,30 @@ prompt_files! {
     Interrupted = "interrupted.md": task_id attempt known completed;
     /// The previous attempt changed nothing.
     NoOp = "noop.md": task_id;
-    /// The task makes no progress in its time.
+    /// The task makes no progress within its time limit.
     Split = "split.md": task_id error completed;
     /// A person says something about the task.
     Context = "context.md": task_id context;
+    /// What is known about the project, before the first attempt.
+    Project = "project.md": root items;
     /// Services run while the agent works.
     Services = "services.md": task_id services;
     /// The previous attempt left processes running.
     LeftRunning = "left_running.md": task_id processes;
     /// Part of it, for the work that an attempt had completed when it ended.
     Completed = "completed.md": completed files blocker;
-    /// The previous attempt lacked something.
+    /// The previous attempt lacked information.
     Enriched = "enriched.md": task_id attempt max_attempts error completed root surroundings found;
+    /// A question about the output of something that failed.
+    Diagnose = "diagnose.md": output;
     /// A delegation that is tried again.
     DelegateRetry = "delegate_retry.md": attempt max_attempts error details completed suggestions;
-    /// A delegation that lacked something.
+    /// A delegation that lacked information.
     DelegateEnriched = "delegate_enriched.md": attempt max_attempts error completed root
         surroundings found;
-    /// A delegation that makes no progress in its time.
+    /// A delegation that makes no progress within its time limit.
     DelegateSplit = "delegate_split.md": attempt max_attempts error completed;
-    /// One part of a delegation that was divided.
+    /// One part of a delegation that was split.
     DelegatePart = "delegate_part.md": number total part whole done;
 }
 

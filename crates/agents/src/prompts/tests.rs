@@ -33,7 +33,7 @@ fn brief<'a>(id: &'a TaskId, title: &'a str, block: &'a str) -> TaskBrief<'a> {
     }
 }
 
-/// One of each, with this text wherever text from outside may stand.
+/// One of each, with this text wherever untrusted text may appear.
 fn occasions(text: &Hostile) -> [PromptReason<'_>; 7] {
     let Hostile {
         text,
@@ -72,7 +72,7 @@ fn failure(error: &str, blocker: &str, steps: &[String], files: &[String]) -> Fa
     }
 }
 
-/// A text, also as a failure and as all that is found in a workspace.
+/// A text, also as a failure and as everything that a survey finds.
 struct Hostile {
     text: String,
     failure: FailureRecord,
@@ -93,9 +93,36 @@ impl Hostile {
                 main_files: list.to_vec(),
                 configuration: list.to_vec(),
                 test_folders: list.to_vec(),
+                test_command: None,
                 looked_up: vec![looked_up],
             },
             failure: failure(text, text, &list, &list),
+        }
+    }
+}
+
+#[test]
+fn where_nothing_is_known_no_block_is_empty() {
+    let id = id();
+    let brief = brief(&id, "Title", "- [ ] 1.3 Title\n");
+    let prompts = Prompts::default();
+    let nothing = Hostile {
+        text: String::new(),
+        failure: FailureRecord::new("It failed"),
+        survey: Survey::default(),
+    };
+    for occasion in occasions(&nothing) {
+        let full = prompts.full(&brief, &occasion);
+        let delegate = DelegateBrief {
+            prompt: "Do it.",
+            attempt: 2,
+            max_attempts: 3,
+        };
+        let delegated = prompts.delegated(&delegate, &occasion, false);
+        for prompt in [full, delegated] {
+            assert!(!prompt.contains("```text\n```"), "{occasion:?}: {prompt}");
+            assert!(!prompt.contains("```text\n\n"), "{occasion:?}: {prompt}");
+            assert!(!prompt.contains(":\n\n\n"), "{occasion:?}: {prompt}");
         }
     }
 }
@@ -224,6 +251,8 @@ fn prompts_of_verify_rows_and_fixes_say_more() {
     for part in [
         "VERIFICATION_PASS",
         "task 1 (“The root”)",
+        "Task 1 decides whether the fix worked",
+        "own Verify runs too, but its result is only recorded",
         "```markdown\n- [ ] 1 The root\n```",
     ] {
         assert!(text.contains(part), "{part} in {text}");
@@ -278,7 +307,7 @@ fn a_replaced_text_is_used_and_a_wrong_one_refused() {
     assert!(prompts.replace(PromptFile::Reminder, "{{block}}").is_err());
 }
 
-/// An agent that prints its prompt has done nothing.
+/// An agent that only prints its prompt has done nothing.
 #[track_caller]
 fn says_nothing_when_echoed(prompt: &str) {
     let id = id();
@@ -386,7 +415,7 @@ fn delegation(prompt: &str) -> DelegateBrief<'_> {
     }
 }
 
-/// The lines of a prompt outside of quotations, as a reader of Markdown sees them.
+/// The lines of a prompt outside of quotations, as a Markdown reader sees them.
 fn said_by_us(prompt: &str) -> String {
     let mut fence: Option<usize> = None;
     let mut said = String::new();
@@ -526,6 +555,7 @@ fn the_prompt_after_missing_context_says_where_it_may_be() {
         main_files: vec!["README.md".into(), "src/main.py".into()],
         configuration: vec!["pyproject.toml".into()],
         test_folders: vec![],
+        test_command: None,
         looked_up: vec![
             LookedUp {
                 name: "auth".into(),

@@ -7,7 +7,7 @@ fn decoder(steps: &[&str]) -> ShellDecoder {
     ShellDecoder::new(&steps)
 }
 
-/// Feeds lines; gives what was to be written back, and the events of the end.
+/// Feeds lines. Returns what to write back, and the final events.
 fn run(decoder: &mut ShellDecoder, output: &str, code: i32) -> (Vec<String>, Vec<AgentEvent>) {
     let mut written = Vec::new();
     for line in output.lines() {

@@ -1,4 +1,4 @@
-//! The decoders, fed with what the real agents print (`cargo xtask agents-e2e --record`).
+//! The decoders, fed with the output of real agents (`cargo xtask agents-e2e --record`).
 
 #![expect(
     clippy::disallowed_methods,
@@ -17,7 +17,7 @@ use regreen_model::{AgentEvent, FailureKind, ResetTime, TroubleClass};
 
 use crate::recording::{Recording, agents, all, found};
 
-/// An event in a few words.
+/// Describes an event briefly.
 fn told(event: &AgentEvent) -> String {
     match event {
         AgentEvent::Session { id } => format!("session {id}"),
@@ -79,7 +79,7 @@ fn an_agent_that_succeeds_or_reports_a_failure_has_finished() {
     }
 }
 
-/// The trouble at which it is ended, or the last one.
+/// Returns the trouble at which the agent is ended, or the last one.
 #[track_caller]
 fn trouble(agent: &str, case: &str) -> (TroubleClass, FailureKind, Option<ResetTime>) {
     let recording = found(agent, case);
@@ -119,7 +119,7 @@ fn every_trouble_has_its_class_for_every_agent() {
 fn a_service_that_is_down_is_a_trouble_that_passes() {
     for agent in agents() {
         if agent == "acp_gemini" {
-            // It tries for minutes, and says nothing of it.
+            // It retries silently for minutes.
             assert_eq!(has_finished(&found(agent, "overloaded")), None);
             continue;
         }
@@ -132,7 +132,7 @@ fn a_service_that_is_down_is_a_trouble_that_passes() {
 #[test]
 fn a_reported_reset_time_is_understood() {
     let hour = Some(ResetTime::After(3_600_000));
-    // Codex keeps it to itself.
+    // Codex doesn't report it.
     for agent in ["claude", "gemini", "opencode", "acp_gemini"] {
         assert_eq!(trouble(agent, "rate_limited").2, hour, "{agent}");
     }

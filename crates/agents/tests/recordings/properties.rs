@@ -1,4 +1,4 @@
-//! However a stream arrives, and wherever it ends, the same is understood of it.
+//! However a stream arrives, and wherever it ends, it is understood in the same way.
 
 use std::sync::LazyLock;
 
@@ -32,7 +32,7 @@ fn pieces(recording: &Recording, sizes: &[usize]) -> Vec<(Stream, Vec<u8>)> {
     pieces
 }
 
-/// What is understood, from each stream by itself, and at the end.
+/// Returns the events understood from each stream by itself, and at the end.
 fn understood(
     recording: &Recording,
     pieces: &[(Stream, Vec<u8>)],

@@ -5,18 +5,18 @@ use regreen_agents::{Agent, AgentChoice, AgentOptions, Assignment, CodingAgent, 
 use regreen_model::{AgentEvent, Ending, PromptKind, TaskId};
 use serde_json::Value;
 
-/// All that an agent printed once, in order, and how it ended.
+/// Everything that an agent printed in one run, in order, and how it ended.
 pub(crate) struct Recording {
     pub(crate) name: String,
     agent: Agent,
     pub(crate) lines: Vec<(Stream, String)>,
-    /// What it was told, where it is talked with: after so many lines of its own.
+    /// The lines written to it, if it has a protocol: each after this many lines of its own.
     pub(crate) told: Vec<(usize, String)>,
     pub(crate) ending: Ending,
     session: Option<&'static str>,
 }
 
-/// Every agent that there are recordings of, by the name of their folder.
+/// Every agent with recordings, by the name of the folder.
 pub(crate) fn agents() -> Vec<&'static str> {
     let known = CodingAgent::ALL.iter().map(|known| known.name());
     known.chain(["acp_gemini", "acp_opencode"]).collect()
@@ -74,7 +74,7 @@ fn read(name: &str, path: &Path) -> Recording {
     }
 }
 
-/// The session that was to be resumed.
+/// Returns the session to resume.
 fn session(agent: &str, case: &str) -> Option<&'static str> {
     let id = match agent {
         "acp_opencode" => "ses_00000000000000000000000000",
@@ -83,7 +83,7 @@ fn session(agent: &str, case: &str) -> Option<&'static str> {
     (case == "lost_session").then_some(id)
 }
 
-/// Who did not end by itself was killed.
+/// An agent that didn't end by itself was killed.
 fn ended(code: &Value) -> Ending {
     let code = code.as_i64().map(|code| i32::try_from(code).unwrap());
     Ending {
@@ -110,7 +110,7 @@ impl Recording {
         self.agent.decoder(&assignment)
     }
 
-    /// What we say, each after so many lines of the agent's.
+    /// Returns our lines, each after how many of the agent's.
     pub(crate) fn answers(&self) -> Vec<(usize, String)> {
         let mut decoder = self.decoder();
         let start = decoder.on_start().write;

@@ -1,4 +1,4 @@
-//! `regreen accept-plan`: changes to the task file that a run reverted, and that a person made.
+//! `regreen accept-plan`: applies changes to the task file that a run reverted but a person made.
 
 use regreen_documents::{
     TaskFile, choices_of_change, line_diff, with_accepted_changes, with_reopened,
@@ -16,13 +16,13 @@ use crate::output;
 use crate::problem::Problem;
 use crate::spec_context::SpecContext;
 
-/// Shows the last changes that were reverted, makes them again and records what they decide.
+/// Shows the last reverted changes, applies them again and records what they decide.
 pub fn run(arguments: &AcceptPlan) -> Result<Exit, Problem> {
     let context = SpecContext::find(arguments.spec.as_deref())?;
     let places = &context.places;
     let file = &places.spec.tasks;
     let nothing = || Problem::NothingToAccept { file: file.clone() };
-    // Without anything to accept, nothing is created either.
+    // If there is nothing to accept, nothing is created.
     last_offer(places)?.ok_or_else(nothing)?;
     let _lock = lock_tree(places, LockPurpose::Change)?;
     if is_plan_unreviewed(places) {
@@ -38,7 +38,7 @@ pub fn run(arguments: &AcceptPlan) -> Result<Exit, Problem> {
         return Ok(Exit::Success);
     }
     let mut conflict = None;
-    // Someone may save the file meanwhile: what is written last decides.
+    // Someone may save the file meanwhile, so the last write counts.
     let mut written = (before, after);
     let edited = edit_file(&RealDisk, file, |text| {
         match accepted(places, &offer, text) {
@@ -57,7 +57,7 @@ pub fn run(arguments: &AcceptPlan) -> Result<Exit, Problem> {
     if let Some(problem) = conflict {
         return Err(problem);
     }
-    // The file comes first: a recorded choice relies on it.
+    // The file first: a recorded choice relies on it.
     let mut store = open_store(&places.root)?;
     let (before, after) = (TaskFile::read(written.0), TaskFile::read(written.1));
     for (task, what) in choices_of_change(&before, &after) {
@@ -83,7 +83,7 @@ fn accepted(places: &SpecPaths, offer: &PlanOffer, current: &str) -> Result<Stri
     Ok(after.text().to_owned())
 }
 
-/// Returns the changes that the spec's last run with any reverted last.
+/// Returns the last reverted changes, from the newest run of the spec that has any.
 fn last_offer(places: &SpecPaths) -> Result<Option<PlanOffer>, Problem> {
     let Some(store) = open_store_read_only(&places.root)? else {
         return Ok(None);

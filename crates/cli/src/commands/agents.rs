@@ -1,7 +1,7 @@
-//! `regreen agents`: the agents that are installed, and how each would be called. Asks no service.
+//! `regreen agents`: lists the installed agents and how each would be called. Contacts no service.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use regreen_agents::{Agent, AgentOptions, Assignment, CodingAgent, StdinContent};
@@ -10,17 +10,17 @@ use regreen_redaction::Masks;
 use regreen_supervisor::{Chunk, Keepers, Marker, ProcessSpec, Stdin, Stream, TimeLimits};
 use regreen_workspace::{Programs, RealDisk, workspace_root};
 
-use crate::agent_lookup::find_agent;
+use crate::agent_lookup::{find_agent, found_login};
 use crate::config::{AgentFlags, Configuration, SettingFlags, StoredLimits, usual_user_file};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use crate::spec_context::{current_dir, path_variable};
 
-/// The task in the calls that are shown.
+/// The task id in the example calls.
 const TASK: &str = "1.1";
 
-/// How long an agent may take to tell its version.
+/// How long an agent may take to print its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(1);
 const MAX_BYTES: usize = 1024;
@@ -49,7 +49,7 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
         chosen.name(),
         settings.agent.value
     );
-    // Agents with a name are shown above, and `shell` has no call of its own.
+    // Named agents are listed above, and `shell` has no call of its own.
     if let Agent::Acp(..) | Agent::Command(_) = chosen {
         let _ = writeln!(page, "  call:   {}", call(&chosen, &options, &root));
     }
@@ -81,22 +81,9 @@ fn add_agent(
     Ok(())
 }
 
-/// Tells whether there is a login, without reading it or asking a service.
+/// Describes whether the agent is logged in.
 fn login(known: CodingAgent) -> String {
-    let credentials = known.credentials();
-    let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if let Some(variable) = credentials.variables.iter().find(is_set) {
-        return format!("{variable} is set");
-    }
-    let home: PathBuf = std::env::home_dir().unwrap_or_default();
-    match credentials
-        .files
-        .iter()
-        .find(|file| home.join(file).is_file())
-    {
-        Some(file) => format!("~/{file} found"),
-        None => "not found; it may be stored elsewhere".to_owned(),
-    }
+    found_login(known).unwrap_or_else(|| "not found; it may be stored elsewhere".to_owned())
 }
 
 /// Returns the call as a person would type it.
@@ -128,8 +115,7 @@ fn call(agent: &Agent, options: &AgentOptions, root: &Path) -> String {
     }
 }
 
-/// Asks a program for its version. It runs under a keeper as in a run, so it leaves no process
-/// behind.
+/// Asks a program for its version, under a keeper as in a run, so that it leaves no process behind.
 fn version_of(program: &Path, root: &Path) -> Result<String, Problem> {
     let keeper = std::env::current_exe().map_err(Problem::OwnProgram)?;
     let spec = ProcessSpec {
@@ -144,6 +130,7 @@ fn version_of(program: &Path, root: &Path) -> Result<String, Problem> {
         },
         marker: Marker::new("version"),
         masks: Some(Masks::built_in()),
+        last_copy: None,
     };
     let mut printed = Vec::new();
     let mut keep = |chunk: Chunk<'_>| {

@@ -10,6 +10,7 @@ use regreen_runtime::{
 use regreen_store::Store;
 use regreen_workspace::{RealDisk, edit_file};
 
+use crate::answers;
 use crate::arguments::OneTask;
 use crate::exit::Exit;
 use crate::output;
@@ -18,18 +19,18 @@ use crate::problem::Problem;
 use crate::spec_context::SpecContext;
 use crate::state_file::{reopen_in_files, reset_fix_budgets};
 
-/// Sets the task's box accordingly, and records the choice for later runs.
+/// Sets the task's box, and records the choice for later runs.
 pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
     let context = SpecContext::with_flag(arguments.spec.as_deref())?;
-    // A mistyped id is reported before anything is created.
+    // Report a mistyped id before anything is created.
     select(&context, arguments)?;
     let places = &context.places;
-    // While a run is at work, a tick would be taken for a claim of its agent.
+    // During a run, the tick would be mistaken for a claim by its agent.
     let _lock = lock_tree(places, LockPurpose::Change)?;
     let (plan, selected) = select(&context, arguments)?;
     let tasks = affected_tasks(&plan, &selected, what);
     let mut store = open_store(&places.root)?;
-    // The boxes come first: a recorded choice relies on them.
+    // The boxes first: a recorded choice relies on them.
     match what {
         ChoiceKind::Skip => {}
         ChoiceKind::Done => drop(set_boxes(places, &tasks, true)?),
@@ -45,7 +46,7 @@ pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// Records the choice, which later runs follow.
+/// Records a choice for later runs to follow.
 pub fn record_choice(
     store: &mut Store,
     places: &SpecPaths,
@@ -53,6 +54,7 @@ pub fn record_choice(
     what: ChoiceKind,
 ) -> Result<(), Problem> {
     for key in tasks {
+        answers::forget(places, key);
         store
             .choose(&places.spec_key(), key, what, stored_ms(now()))
             .map_err(Problem::journal)?;
@@ -67,7 +69,8 @@ fn select(context: &SpecContext, arguments: &OneTask) -> Result<(Plan, SelectedT
     Ok((plan, selected))
 }
 
-/// Returns the tasks whose rows agents removed in the last run: they can be chosen about as well.
+/// Returns the tasks whose rows agents removed in the last run, because people can decide about
+/// those too.
 fn lost_tasks(places: &SpecPaths) -> Result<Vec<TaskKey>, Problem> {
     let Some(store) = open_store_read_only(&places.root)? else {
         return Ok(Vec::new());
@@ -79,8 +82,8 @@ fn lost_tasks(places: &SpecPaths) -> Result<Vec<TaskKey>, Problem> {
     Ok(removed.into_iter().collect())
 }
 
-/// Returns the tasks that the choice is about. A finished task is not skipped, and stays finished
-/// when the rest of its group is tried again.
+/// Returns the tasks that the choice affects. A finished task is never skipped, and stays finished
+/// when the rest of its group is retried.
 fn affected_tasks(plan: &Plan, selected: &SelectedTask, what: ChoiceKind) -> Vec<TaskKey> {
     let all = plan.with_tasks_below(selected);
     let is_open = |key: &&TaskKey| !plan.is_done(key);
@@ -125,7 +128,7 @@ fn message(
     }
 }
 
-/// Returns the selected task, and those of the others that are not fixes.
+/// Returns the selected task, and the other tasks except fixes.
 pub fn tasks_to_reopen(plan: &Plan, selected: &SelectedTask, tasks: &[TaskKey]) -> Vec<TaskKey> {
     let is_fix = |key: &TaskKey| plan.is_fix(key) && *key != selected.key;
     let tasks = tasks.iter().filter(|key| !is_fix(key)).cloned();
@@ -135,8 +138,8 @@ pub fn tasks_to_reopen(plan: &Plan, selected: &SelectedTask, tasks: &[TaskKey]) 
     keys
 }
 
-/// Unticks these tasks, the selected task and the groups around it. Returns whether that changed
-/// the file.
+/// Unticks these tasks, the selected task and the groups around it. Returns whether the file
+/// changed.
 pub fn untick_tasks(
     places: &SpecPaths,
     plan: &Plan,
@@ -148,7 +151,7 @@ pub fn untick_tasks(
     set_boxes(places, &keys, false)
 }
 
-/// Sets the boxes of these tasks. Returns whether that changed the file.
+/// Ticks or unticks these tasks. Returns whether the file changed.
 fn set_boxes(places: &SpecPaths, keys: &[TaskKey], done: bool) -> Result<bool, Problem> {
     let path = &places.spec.tasks;
     let mut changed = false;

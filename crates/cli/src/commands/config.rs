@@ -1,4 +1,4 @@
-//! `regreen config`: every setting and where its value comes from. Runs nothing.
+//! `regreen config`: lists every setting and where its value comes from. Runs nothing.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -101,7 +101,7 @@ fn settings(arguments: &Config) -> Result<String, Problem> {
     })
 }
 
-/// Settings can be shown without a spec; but a spec that the user names has to exist.
+/// Settings can be shown without a spec, but a spec that the user names must exist.
 fn spec_if_any(found: Result<Spec, SpecError>) -> Result<Option<Spec>, Problem> {
     match found {
         Ok(spec) => Ok(Some(spec)),
@@ -123,7 +123,7 @@ const WIDEST: usize = 32;
 /// All settings, as a table or as JSON.
 struct Listing<'s> {
     settings: &'s Settings,
-    /// The name of the agent that would work.
+    /// The name of the agent that a run would use.
     agent: &'static str,
     configuration: &'s Configuration,
     spec: Option<&'s str>,
@@ -200,7 +200,7 @@ impl Listing<'_> {
         format!("\nworkspace file: {ours}\nuser file:      {yours}\nspec:           {spec}\n")
     }
 
-    /// Scripts rely on the keys.
+    /// Returns the settings as JSON. Scripts rely on the keys.
     fn to_json(&self) -> String {
         let rows = self.settings.rows().into_iter();
         let settings: Map<String, Value> = rows

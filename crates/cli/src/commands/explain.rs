@@ -1,4 +1,4 @@
-//! `regreen explain`: says why something failed, from what it printed.
+//! `regreen explain`: explains a failure from its output.
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read};
@@ -67,20 +67,20 @@ fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdin()));
     }
-    // A shell's `<(command)` is a pipe with a writer, by this name.
+    // `<(command)` in a shell is a pipe with a writer, under this name.
     if path.starts_with("/dev/fd") || path == Path::new("/dev/stdin") {
         return Ok(Box::new(File::open(path)?));
     }
     Ok(Box::new(open_file(path)?))
 }
 
-/// What every line of a log is checked against.
+/// What every line of a log is matched against.
 pub(super) struct Checks {
     pub(super) own_rules: Arc<OwnRules>,
     pub(super) baseline: Option<Arc<Baseline>>,
 }
 
-/// Scans a log of any size, which is read once and not kept.
+/// Scans a log of any size, in one pass and without keeping it.
 pub(super) fn scan_log(file: &Path, source: Source, checks: Checks) -> Result<Output, Problem> {
     let mut scanner = Scanner::new(source).with_own_rules(checks.own_rules);
     if let Some(baseline) = checks.baseline {
@@ -116,7 +116,7 @@ fn baseline(files: &[PathBuf]) -> Result<Option<Arc<Baseline>>, Problem> {
     Ok(Some(Arc::new(baseline)))
 }
 
-/// Reads the rules of the user's own; a file that cannot be used is told.
+/// Reads the user's own rules; reports files that cannot be used.
 fn own_rules() -> Result<Arc<OwnRules>, Problem> {
     let here = current_dir()?;
     let root = workspace_root(&RealDisk, &here);
@@ -125,7 +125,7 @@ fn own_rules() -> Result<Arc<OwnRules>, Problem> {
     Ok(Arc::new(files.rules))
 }
 
-/// Returns the answer for a log.
+/// Returns the explanation of a log.
 fn explained(
     file: &Path,
     arguments: Explain,
@@ -189,6 +189,8 @@ fn answer_lines(explanation: &Explanation, plan: Option<&[RecoveryRule]>) -> Vec
     lines.extend(others(explanation));
     let step = explanation.step();
     lines.extend(step.map(|step| StatusLine::labelled("Step", shown(step))));
+    let command = explanation.command();
+    lines.extend(command.map(|command| StatusLine::labelled("Command", shown(command))));
     lines.extend(context(explanation));
     let rule = explanation.named_by().unwrap_or(&failure.rule);
     let Failure {
@@ -207,7 +209,7 @@ fn failure_line(failure: &Failure, explanation: &Explanation) -> StatusLine {
     };
     let quoted = failure.blocked_on.as_deref().unwrap_or(&failure.message);
     let line = StatusLine::new(Status::Fail, shown(&kind)).wrapped_detail(shown(quoted));
-    // A rule of the user's own explains the line.
+    // One of the user's own rules explains the line.
     if explanation.named_by().is_some() && failure.message != quoted {
         return line.wrapped_detail(shown(&failure.message));
     }
@@ -235,7 +237,7 @@ fn labelled_list(label: &'static str, items: &[&str]) -> Vec<StatusLine> {
         .collect()
 }
 
-/// Returns the lines that belong to the cause.
+/// Returns the lines around the cause that belong to it.
 fn context(explanation: &Explanation) -> Option<StatusLine> {
     let excerpt = explanation.excerpt()?;
     let quoted = explanation.quoted()?.line;
@@ -252,7 +254,7 @@ fn shown(text: &str) -> String {
     visible_line(text, LINE_CHARS)
 }
 
-/// Masks every text of a JSON value by itself, so that it stays JSON.
+/// Masks every string of a JSON value on its own, so that the result is still JSON.
 fn masked(value: Value, masks: &Masks) -> Value {
     match value {
         Value::String(text) => Value::String(masks.mask(&text)),
@@ -268,8 +270,8 @@ fn masked(value: Value, masks: &Masks) -> Value {
     }
 }
 
-/// Returns what a run would do: two rules where only an inspection of the workspace can tell
-/// whether a repair is allowed.
+/// Returns what a run would do: two rules if only an inspection of the workspace can show whether a
+/// repair is allowed.
 fn rules_for(failure: &Failure, source: Source) -> Vec<RecoveryRule> {
     let classes = match FailureClass::of_kind(failure.kind) {
         FailureClass::PassingTrouble if source == Source::Agent => vec![FailureClass::Transient],
@@ -301,7 +303,7 @@ fn whole_table(as_json: bool) -> String {
     }
 }
 
-/// Converts the text of a report to JSON.
+/// Converts a report from text to JSON.
 fn report(input: impl Read, path: &Path, masks: &Masks) -> Result<String, Problem> {
     let text = whole(input, path)?;
     let report = Report::parse(&text).map_err(|error| Problem::NoReport {
@@ -311,7 +313,7 @@ fn report(input: impl Read, path: &Path, masks: &Masks) -> Result<String, Proble
     Ok(format!("{:#}\n", masked(failure, masks)))
 }
 
-/// Reads all of the input, up to what a file may have.
+/// Reads all input, up to the size limit of files.
 fn whole(mut input: impl Read, path: &Path) -> Result<String, Problem> {
     let mut bytes = Vec::new();
     let read = input.by_ref().take(MAX_FILE).read_to_end(&mut bytes);

@@ -1,4 +1,4 @@
-//! `regreen completions` and `regreen man`: texts made from the command line's definition.
+//! `regreen completions` and `regreen man`: text generated from the definition of the command line.
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
@@ -17,7 +17,7 @@ pub fn completions(shell: Shell) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// Prints the manual page of regreen, or of one of its commands.
+/// Prints the manual page of regreen or one of its commands.
 pub fn man(path: &[String]) -> Result<Exit, Problem> {
     let mut command = Arguments::command();
     let mut name = String::from("regreen");
@@ -29,8 +29,10 @@ pub fn man(path: &[String]) -> Result<Exit, Problem> {
         name = format!("{name}-{part}");
     }
     let mut page = Vec::new();
-    Man::new(command.display_name(&name))
+    let typed = name.replace('-', " ");
+    Man::new(command.display_name(&name).bin_name(typed))
         .title(&name)
+        .source(format!("regreen {}", env!("CARGO_PKG_VERSION")))
         .render(&mut page)
         .map_err(Problem::Print)?;
     output::print(&String::from_utf8_lossy(&page))?;

@@ -1,4 +1,4 @@
-//! `regreen init`: a new spec.
+//! `regreen init`: creates a spec.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ pub fn run(arguments: &Init) -> Result<Exit, Problem> {
             tasks: file.clone(),
         },
     );
-    // Until someone says that its tasks are to be worked on, no hook keeps a session going for it.
+    // Until someone starts work on its tasks, no hook keeps a session going for it.
     use_spec::create_state(&paths, &TaskFile::read(text), Some("tasks"))?;
     let is_first = !current_spec_file(&RealDisk, &root).exists();
     if is_first {
@@ -63,7 +63,7 @@ pub fn run(arguments: &Init) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// Whether a name is one folder, and gives neither a shell nor git trouble.
+/// Whether a name is a single folder name that causes no trouble in a shell or in git.
 fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     !name.is_empty() && name.chars().all(is_plain) && !name.starts_with(['.', '-'])

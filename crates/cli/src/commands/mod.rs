@@ -1,7 +1,9 @@
-//! The commands: their list, and one module for each.
+//! The list of commands, and a module for each.
 
 mod accept_plan;
 mod agents;
+mod answer;
+mod attach;
 mod bundle;
 mod choices;
 mod config;
@@ -10,13 +12,18 @@ mod demo;
 mod explain;
 mod failures;
 mod generate;
+mod history;
 mod hook;
 mod init;
 mod inspect;
 mod lint;
+mod ps;
+mod questions;
 mod replay;
+mod report;
 mod rules;
 mod run;
+mod stats;
 mod stop;
 mod tasks;
 mod undo;
@@ -25,7 +32,7 @@ mod use_spec;
 use clap::Subcommand;
 use clap_complete::Shell;
 use regreen_model::ChoiceKind;
-use regreen_supervisor::Marker;
+use regreen_supervisor::is_started_by_a_run;
 
 use self::config::Config;
 use self::delegate::Delegate;
@@ -35,8 +42,8 @@ use self::rules::Rules;
 use self::tasks::Tasks;
 use self::use_spec::Use;
 use crate::arguments::{
-    AcceptPlan, Bundle, Explain, Failures, Journal, Lint, Log, OneAttempt, OneTask, Replay, Status,
-    StopRun, Why,
+    AcceptPlan, Answer, Attach, Bundle, Explain, Failures, HistoryCommand, Journal, Lint, Log,
+    OneAttempt, OneTask, Ps, Questions, Replay, Report, Stats, Status, StopRun, WhyTask,
 };
 use crate::config::AgentFlags;
 use crate::exit::Exit;
@@ -45,7 +52,7 @@ use crate::problem::Problem;
 pub use self::demo::ProjectError;
 pub use self::run::Run;
 
-// A doc comment would be taken for the program's description.
+// A doc comment here would become the program's description.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Watch a run heal itself in a throwaway project; needs no agent and no network
@@ -54,10 +61,20 @@ pub enum Command {
     Run(Run),
     /// Give an agent one prompt and print its answer, or a report of why it failed
     Delegate(Delegate),
+    /// List the runs of this machine: what each is doing, and what needs you
+    Ps(Ps),
+    /// List what runs need you for, over all workspaces
+    Questions(Questions),
+    /// Answer what a run asks; it goes on at once if it waits
+    Answer(Answer),
+    /// Show a run that was started anywhere; Ctrl-C leaves it running
+    Attach(Attach),
+    /// Show what a run has done, and what to review first
+    Report(Report),
     /// Show the progress of a spec: its tasks, its run and the limits used
     Status(Status),
     /// Show the history of a task: its attempts, reports, Verify and changes
-    Why(Why),
+    Why(WhyTask),
     /// List failed attempts, what was tried next, and whether it helped
     Failures(Failures),
     /// Print the output of an attempt [default: the last one]
@@ -88,6 +105,11 @@ pub enum Command {
     Init(Init),
     /// Make a spec the current one, for regreen and for Claude Code's Stop hook
     Use(Use),
+    /// Show how tasks went and what failed on this machine, across all workspaces
+    Stats(Stats),
+    /// Forget, export or import what regreen has learnt from failures
+    #[command(subcommand)]
+    History(HistoryCommand),
     /// Explain why a command or an agent failed, from its output
     Explain(Explain),
     /// List, test and try the rules that find causes, with those of your own
@@ -116,26 +138,39 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether it decides something that only a person may decide.
+    /// Whether the command makes a decision that is up to a person. Whether the work goes on is
+    /// one as well: an agent that stops its run gets another attempt for free.
     fn decides(&self) -> bool {
         matches!(
             self,
-            Self::Skip(_) | Self::Done(_) | Self::Retry(_) | Self::Undo(_) | Self::AcceptPlan(_)
+            Self::Skip(_)
+                | Self::Done(_)
+                | Self::Retry(_)
+                | Self::Undo(_)
+                | Self::AcceptPlan(_)
+                | Self::Stop(_)
+                | Self::Answer(_)
+                | Self::History(HistoryCommand::Forget(_) | HistoryCommand::Import(_))
         )
     }
 }
 
 pub fn run(command: Command) -> Result<Exit, Problem> {
-    // An agent, a check or a hook can't decide for the person.
-    if command.decides() && std::env::var_os(Marker::VARIABLE).is_some() {
+    // An agent, a check or a hook must not decide for a person.
+    if command.decides() && is_started_by_a_run() {
         return Err(Problem::NotAPerson);
     }
     match command {
         Command::Demo => demo::run(),
         Command::Run(arguments) => run::run(&arguments),
         Command::Delegate(arguments) => delegate::run(&arguments),
+        Command::Ps(arguments) => ps::run(&arguments),
+        Command::Questions(arguments) => questions::run(&arguments),
+        Command::Answer(arguments) => answer::run(&arguments),
+        Command::Attach(arguments) => attach::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Status(arguments) => inspect::status(&arguments),
-        Command::Why(arguments) => inspect::why(&arguments),
+        Command::Why(arguments) => inspect::why_task(&arguments),
         Command::Failures(arguments) => failures::run(&arguments),
         Command::Log(arguments) => inspect::log(&arguments),
         Command::Diff(arguments) => inspect::diff(&arguments),
@@ -151,6 +186,8 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Use(arguments) => use_spec::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
+        Command::History(command) => history::run(&command),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Rules(command) => rules::run(&command),
         Command::Config(arguments) => config::run(&arguments),

@@ -15,7 +15,7 @@ use crate::problem::Problem;
 
 pub fn run(arguments: &Replay) -> Result<Exit, Problem> {
     let text = text(&arguments.file)?;
-    // All of it is read before any of it is shown: half a run would look complete.
+    // Reads everything before showing anything: half a run would look complete.
     let journal = journal(&arguments.file, &text)?;
     show(&journal, reporter(arguments.json));
     Ok(Exit::Success)
@@ -52,7 +52,7 @@ fn journal(file: &Path, text: &str) -> Result<Vec<JournalLine>, Problem> {
     Ok(steps)
 }
 
-/// Returns the error without its position: the parser reads every line as the first.
+/// Returns the error without its position, because the parser takes every line for the first.
 fn message(error: &serde_json::Error) -> String {
     let why = error.to_string();
     let without_place = why.rsplit_once(" at line ").map(|(why, _)| why.to_owned());

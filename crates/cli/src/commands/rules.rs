@@ -1,4 +1,5 @@
-//! `regreen rules`: the rules that find causes, the built-in ones and your own. Runs nothing.
+//! `regreen rules`: lists and tests the rules that find causes, built-in and your own. Runs
+//! nothing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::output;
 use crate::problem::Problem;
 use crate::spec_context::current_dir;
 
-// A doc comment would be taken for the command's description.
+// A doc comment here would become the command's description.
 #[derive(Debug, Subcommand)]
 pub enum Rules {
     /// List your own rules, then the built-in ones
@@ -43,7 +44,7 @@ pub struct RulesWhy {
     pub exit_code: i32,
 }
 
-/// How many lines `why` shows.
+/// The most lines that `why` shows.
 const SHOWN_LINES: usize = 20;
 const LINE_CHARS: usize = 160;
 
@@ -88,7 +89,7 @@ fn list(files: &RuleFiles) -> String {
     rows.iter().map(line).collect()
 }
 
-/// Tries the examples; the exit code says whether all are right.
+/// Tries the examples. The exit code shows whether all of them match.
 fn test(files: &RuleFiles, here: &std::path::Path) -> Result<Exit, Problem> {
     let mut lines: Vec<StatusLine> = Vec::new();
     for (file, why) in &files.broken {

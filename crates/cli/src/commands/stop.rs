@@ -1,4 +1,4 @@
-//! `regreen stop`
+//! `regreen stop`: stops the run in this workspace, now or after its current task.
 
 use std::path::Path;
 use std::thread;
@@ -31,7 +31,7 @@ pub fn run(arguments: &StopRun) -> Result<Exit, Problem> {
             let holder = holder.to_string();
             return Err(Problem::StillAtWork { holder });
         }
-        // Another run may start when the first has ended; it was not asked to stop.
+        // Another run may start once the first has ended; nobody asked that one to stop.
         match &asked {
             None if ask(&holder) => asked = Some(holder),
             Some(first) if first.pid != holder.pid => break,
@@ -50,7 +50,7 @@ pub fn run(arguments: &StopRun) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// Asks the run to stop after its current task, and doesn't wait for that.
+/// Asks the run to stop after its current task, and returns at once.
 fn stop_after_task(root: &Path) -> Result<Exit, Problem> {
     let holder = TreeLock::holder(root).filter(|holder| holder.purpose == LockPurpose::Run);
     let text = match &holder {
@@ -68,7 +68,7 @@ fn stop_after_task(root: &Path) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// Returns the command that resumes the run; it names the spec where there are several.
+/// Returns the command that resumes the run, with the spec if there are several.
 fn run_command(holder: &LockHolder) -> String {
     let found = [&holder.name, &holder.spec].into_iter().find_map(|name| {
         let spec = SpecContext::find(Some(name)).ok()?;
@@ -85,7 +85,7 @@ fn ask(holder: &LockHolder) -> bool {
     let pid = holder.pid.and_then(|pid| i32::try_from(pid).ok());
     match pid.and_then(Pid::from_raw) {
         Some(pid) if holder.purpose == LockPurpose::Run => {
-            // It may have ended by itself.
+            // It may already have exited.
             let _ = kill_process(pid, Signal::TERM);
             true
         }

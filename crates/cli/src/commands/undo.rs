@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::state_file::{reopen_in_files, reset_fix_budgets};
 
 pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
-    // Without changes to revert, nothing is created either.
+    // If there is nothing to revert, nothing is created.
     let history = TaskHistory::open(arguments)?;
     TaskSpans::of(&history, None)?;
     let _lock = lock_tree(&history.context.places, LockPurpose::Change)?;
@@ -43,7 +43,7 @@ pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
     })
 }
 
-/// Makes the next run try the tasks as if for the first time.
+/// Makes the next run start over with the tasks.
 fn reset_attempts(history: &TaskHistory, tried: &[TaskKey]) -> Result<(), Problem> {
     let (places, plan) = (&history.context.places, &history.plan);
     let tasks = tasks_to_reopen(plan, &history.selected, tried);

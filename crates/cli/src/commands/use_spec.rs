@@ -37,7 +37,7 @@ pub fn run(arguments: &Use) -> Result<Exit, Problem> {
 pub fn name_current(paths: &SpecPaths) -> Result<(), Problem> {
     let file = current_spec_file(&RealDisk, &paths.root);
     let folder = paths.spec_folder();
-    // A spec beside the file is named, any other is shown the way to.
+    // A spec beside the file is written by name, any other by path.
     let name = if folder.parent() == file.parent() {
         paths.spec.name.clone()
     } else {
@@ -46,12 +46,12 @@ pub fn name_current(paths: &SpecPaths) -> Result<(), Problem> {
     write(&file, &format!("{name}\n"))
 }
 
-/// Makes the state file say that the spec's tasks are being worked on: else the Stop hook lets
-/// every session stop.
+/// Marks the spec as in execution in the state file: otherwise the Stop hook lets every session
+/// stop.
 fn begin_execution(paths: &SpecPaths) -> Result<(), Problem> {
     let tasks = TaskFile::read(read_text(&RealDisk, &paths.spec.tasks)?.text);
     let edited = edit_file(&RealDisk, &paths.state, |text| {
-        // One that can't be read is left to the next run, which rebuilds it.
+        // The next run rebuilds an unreadable file.
         let after = StateDocument::read(text).ok().map(|(mut state, _)| {
             state.set_phase("execution");
             state.to_text()
@@ -65,7 +65,7 @@ fn begin_execution(paths: &SpecPaths) -> Result<(), Problem> {
     }
 }
 
-/// Writes a new state file, for a spec in this phase.
+/// Writes a new state file for a spec in this phase.
 pub fn create_state(
     paths: &SpecPaths,
     tasks: &TaskFile,

@@ -1,4 +1,4 @@
-//! The agent, and how it is called.
+//! The agent settings.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use super::key::Owner;
 use super::read::{ConfigFault, ConfigLine};
 use super::value::{BadValue, SettingValue};
 
-/// The agent that the user asks for, and the text that they wrote.
+/// The agent that the user asked for, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestedAgent {
     text: String,
@@ -39,7 +39,7 @@ impl RequestedAgent {
         }
     }
 
-    /// The agents that have a name.
+    /// Returns the names of the named agents.
     fn names() -> Vec<&'static str> {
         let known = AgentChoice::FORMS.into_iter();
         known.filter(|agent| !agent.contains(':')).collect()
@@ -102,7 +102,7 @@ impl SettingValue for RequestedAgent {
     }
 }
 
-/// The model that an agent uses. An empty text means none: the agent chooses.
+/// The model that an agent uses. An empty string means none: the agent chooses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelName(Option<String>);
 
@@ -143,7 +143,7 @@ impl SettingValue for ModelName {
     }
 }
 
-/// More arguments for an agent: a list in a file, a line as in a shell on the command line.
+/// Extra arguments for an agent: a list in a file, a shell-like line on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentArguments(Vec<String>);
 
@@ -186,8 +186,8 @@ impl SettingValue for AgentArguments {
     }
 }
 
-/// More environment for an agent, each word `NAME=VALUE`. Values are often secret, so only names
-/// are shown.
+/// Extra environment variables for an agent, each as `NAME=VALUE`. Values are often secret, so only
+/// names are shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentEnvironment(Vec<(String, String)>);
 
@@ -195,7 +195,7 @@ impl AgentEnvironment {
     fn new(words: Vec<String>) -> Result<Self, BadValue> {
         let pair = |word: &String| match word.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-            // The word itself may be a secret: it is not quoted.
+            // The word itself may be a secret, so the message doesn't quote it.
             _ => Err(BadValue::new(
                 "a variable has no name or no `=`",
                 "write NAME=VALUE",

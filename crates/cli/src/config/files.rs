@@ -1,4 +1,4 @@
-//! The configuration files, found and read, and the limits that a state file stores.
+//! Finds and reads the configuration files, and the limits stored in a state file.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -16,22 +16,22 @@ use super::table::{Origin, Setting};
 use crate::output;
 use crate::problem::Problem;
 
-/// The workspace's file.
+/// The workspace's configuration file.
 const WORKSPACE_FILE: &str = "regreen.toml";
 
-/// The configuration files of a workspace and of the user, read once.
+/// The configuration files of a workspace and the user, read once.
 #[derive(Debug)]
 pub struct Configuration {
     pub workspace_file: PathBuf,
     /// `None` if the user has no home folder.
     pub user_file: Option<PathBuf>,
-    /// `None` if there is no such file.
+    /// `None` if the file doesn't exist.
     pub workspace: Option<Layer>,
     pub user: Option<Layer>,
 }
 
 impl Configuration {
-    /// Reads the files for a workspace. Messages name them as seen from `here`.
+    /// Reads the files for a workspace. Messages show their paths relative to `here`.
     pub fn load(user_file: Option<PathBuf>, root: &Path, here: &Path) -> Result<Self, Problem> {
         let workspace_file = root.join(WORKSPACE_FILE);
         let user_file_name = match &user_file {
@@ -57,12 +57,12 @@ impl Configuration {
         })
     }
 
-    /// Returns the settings that result from flags, files, stored limits and defaults.
+    /// Resolves flags, files, stored limits and defaults into settings.
     pub fn resolve(&self, flags: &SettingFlags, stored: &StoredLimits) -> Settings {
         self.resolve_with(flags, AgentLayer::default(), stored)
     }
 
-    /// Returns the settings of a run that goes on with the agent of the one before, unless flags
+    /// Resolves the settings of a run that continues with the previous run's agent, unless flags
     /// choose another.
     pub fn resolve_with(
         &self,
@@ -91,7 +91,7 @@ fn read(file: &ConfigFile, here: &Path) -> Result<Option<Layer>, Problem> {
     }
 }
 
-/// Returns the name of a configuration file in messages.
+/// Returns the name of a configuration file for messages.
 pub fn name_of(owner: Owner, file: &Path, here: &Path) -> String {
     match owner {
         Owner::Workspace => output::path_from(here, file),
@@ -99,16 +99,15 @@ pub fn name_of(owner: Owner, file: &Path, here: &Path) -> String {
     }
 }
 
-/// Returns the configuration file of the user who runs this process; `None` if they have no home
-/// folder.
+/// Returns the configuration file of the current user; `None` if they have no home folder.
 pub fn usual_user_file() -> Option<PathBuf> {
     let xdg = std::env::var_os("XDG_CONFIG_HOME");
     user_file(xdg.as_deref(), std::env::home_dir().as_deref())
 }
 
-/// The same on every system: in `XDG_CONFIG_HOME`, else in `.config` of the home folder.
+/// The same on every system: in `XDG_CONFIG_HOME`, or else in `.config` of the home folder.
 fn user_file(xdg_config_home: Option<&OsStr>, home: Option<&Path>) -> Option<PathBuf> {
-    // The XDG specification says that a relative path counts as not set. So does an empty home:
+    // The XDG specification treats a relative path as unset. An empty home counts as unset too:
     // otherwise any folder that regreen is started in could pose as the user's.
     let absolute = |path: &Path| path.is_absolute().then(|| path.to_owned());
     let folder = xdg_config_home
@@ -117,8 +116,8 @@ fn user_file(xdg_config_home: Option<&OsStr>, home: Option<&Path>) -> Option<Pat
     Some(folder.join("regreen/config.toml"))
 }
 
-/// The limits that a spec's state file asks for. Every tool that knows the file writes the
-/// defaults into it, so these ask for nothing, and neither does zero.
+/// The limits that a spec's state file asks for. Every tool that knows the file writes the defaults
+/// into it, so default values ask for nothing, and neither does zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredLimits {
     pub task_iterations: Option<Count>,
@@ -146,8 +145,8 @@ impl StoredLimits {
         }
     }
 
-    /// Returns the limits that the file keeps: those of one run, from flags or configuration files, are
-    /// not stored in it.
+    /// Returns the limits to keep in the file. Limits of a single run, from flags or configuration
+    /// files, are not stored there.
     pub fn limits(self) -> Limits {
         let default = Limits::default();
         let or = |count: Option<Count>, default| count.map_or(default, Count::get);

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::settings::Key;
 
-/// Whose configuration file it is, which decides what it may set.
+/// The owner of a configuration file, which decides what the file may set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// `regreen.toml` of a repository, which others may have written.
+    /// A repository's `regreen.toml`, which others may have written.
     Workspace,
     /// The user's own file.
     User,
@@ -17,17 +17,17 @@ pub enum Owner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     AnyFile,
-    /// Only the user's own file, because of the power that this sentence states.
+    /// Only the user's own file, because of the power that the sentence describes.
     UserFile(&'static str),
 }
 
 impl Key {
-    /// Finds a key by its name.
+    /// Returns the key with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|key| key.name() == name)
     }
 
-    /// Returns why a file of this owner may not set the key, if it may not.
+    /// Returns why a file of this owner may not set the key; `None` if it may.
     pub fn refusal(self, owner: Owner) -> Option<&'static str> {
         match (self.access(), owner) {
             (Access::UserFile(why), Owner::Workspace) => Some(why),
@@ -41,7 +41,7 @@ impl Key {
         all.filter(move |key| key.refusal(owner).is_none())
     }
 
-    /// Returns the key whose name is most similar, if any is.
+    /// Returns the key with the most similar name, if any is similar.
     pub fn nearest(name: &str, owner: Owner) -> Option<Self> {
         const SIMILAR: f64 = 0.5;
         let name = name.replace('-', "_").to_lowercase();
@@ -51,7 +51,7 @@ impl Key {
     }
 }
 
-/// Rates a name from 0 to 1: mistyped, or only a part of the key.
+/// Rates a name from 0 to 1, as a misspelling or a part of the key.
 fn similarity(name: &str, key: &str) -> f64 {
     const PART: f64 = 0.7;
     let is_part = name.len() >= 3 && (key.contains(name) || name.contains(key));
@@ -73,13 +73,32 @@ pub fn schema(owner: Owner) -> Value {
         }
         (key.name().to_owned(), property.into())
     };
-    let properties: Map<String, Value> = Key::open_to(owner).map(property).collect();
+    let mut properties = Map::new();
+    for (name, property) in Key::open_to(owner).map(property) {
+        match name.split_once('.') {
+            None => properties.insert(name, property),
+            Some((table, inner)) => {
+                let table = properties.entry(table).or_insert_with(empty_table);
+                table["properties"][inner] = property;
+                None
+            }
+        };
+    }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
         "type": "object",
         "additionalProperties": false,
         "properties": properties,
+    })
+}
+
+/// Returns the schema of a table without settings.
+fn empty_table() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {},
     })
 }
 

@@ -1,8 +1,8 @@
-//! Settings: what flags and configuration files can say, and the values that result.
+//! Settings: flags, configuration files, and the resulting values.
 //!
-//! [`settings`] has the table of all settings. Each place that may set them is read into a
-//! [`Layer`](settings::Layer); [`Configuration`] reads the files and lays the layers upon each other. Values are
-//! checked when they are read, so that nothing can go wrong afterwards.
+//! [`settings`] has the table of all settings. Each source is read into a
+//! [`Layer`](settings::Layer); [`Configuration`] reads the files and stacks the layers. Values are
+//! validated when they are read, so nothing can go wrong afterwards.
 
 mod agent;
 mod files;

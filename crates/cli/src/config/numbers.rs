@@ -48,6 +48,8 @@ impl fmt::Display for Count {
 }
 
 impl SettingValue for Count {
+    const IS_NUMBER: bool = true;
+
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
         line.checked(line.integer("use a number such as 5")?.parse())
     }
@@ -66,8 +68,11 @@ impl SettingValue for Count {
 pub struct TokenCount(u64);
 
 impl TokenCount {
-    /// A larger number is a typing error.
+    /// A larger number must be a typo.
     const MAX: u64 = 1_000_000_000_000;
+
+    /// How much of a first prompt says what is known about the project.
+    pub const CONTEXT: Self = Self(1000);
 
     pub const fn get(self) -> u64 {
         self.0
@@ -105,7 +110,48 @@ impl SettingValue for TokenCount {
     }
 }
 
-/// Reads a whole number from 1 to `max`.
+/// A percentage: from 1 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Percent(u32);
+
+impl Percent {
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl FromStr for Percent {
+    type Err = BadValue;
+
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        let percent = whole_number(text, 100, "use at least 1", "use a percentage such as 80")?;
+        Ok(Self(u32::try_from(percent).unwrap_or(100)))
+    }
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl SettingValue for Percent {
+    const IS_NUMBER: bool = true;
+
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        line.checked(line.integer("use a percentage such as 80")?.parse())
+    }
+
+    fn schema(_: Owner) -> Value {
+        json!({ "type": "integer", "minimum": 1, "maximum": 100 })
+    }
+
+    fn to_json(&self) -> Value {
+        self.0.into()
+    }
+}
+
+/// Parses a whole number from 1 to `max`.
 fn whole_number(text: &str, max: u64, at_least: &str, example: &str) -> Result<u64, BadValue> {
     let text = text.trim();
     let too_small = || {
@@ -130,7 +176,7 @@ fn whole_number(text: &str, max: u64, at_least: &str, example: &str) -> Result<u
     }
 }
 
-/// An amount of dollars; more than nothing.
+/// An amount of dollars, greater than zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Money {
     micro_usd: u64,
@@ -140,7 +186,7 @@ const MICRO: u64 = 1_000_000;
 const MICRO_DIGITS: usize = 6;
 
 impl Money {
-    /// A larger amount is a typing error.
+    /// A larger amount must be a typo.
     const MAX_DOLLARS: u64 = 1_000_000;
     const HINT: &str = "write an amount in dollars: 5 or 2.50";
 
@@ -198,8 +244,8 @@ impl SettingValue for Money {
     }
 }
 
-/// Reads `12` or `12.5` in units of `1 / scale`, rounded down. Returns `None` if the text is
-/// anything else, or has more than `max_digits` after the point.
+/// Parses `12` or `12.5` in units of `1 / scale`, rounded down. Returns `None` for anything else,
+/// or if there are more than `max_digits` after the point.
 pub(super) fn decimal(text: &str, scale: u64, max_digits: usize) -> Option<u128> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let is_number =
@@ -207,7 +253,7 @@ pub(super) fn decimal(text: &str, scale: u64, max_digits: usize) -> Option<u128>
     if !is_number(whole) || !is_number(fraction) || fraction.len() > max_digits {
         return None;
     }
-    // A number that does not fit is beyond every limit anyway.
+    // A number that does not fit exceeds every limit anyway.
     let whole = u128::from(whole.parse().unwrap_or(u64::MAX));
     let parts = 10_u128.pow(u32::try_from(fraction.len()).ok()?);
     let scale = u128::from(scale);
@@ -240,6 +286,7 @@ mod tests {
     fn counts_are_whole_and_more_than_none() {
         check_whole::<Count>("5", "4294967296");
         check_whole::<TokenCount>("200000", "1000000000001");
+        check_whole::<Percent>("80", "101");
     }
 
     #[test]

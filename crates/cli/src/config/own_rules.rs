@@ -1,4 +1,4 @@
-//! Rules of the user's own and of the workspace, from `rules/*.toml`.
+//! The user's and the workspace's own rules, from `rules/*.toml`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,21 +10,21 @@ use crate::output;
 
 /// The folder with rules, beside the user's configuration file and in the workspace.
 const FOLDER: &str = "rules";
-/// More files of a folder are not read.
+/// Further files of a folder are not read.
 const MAX_FILES: usize = 32;
 
-/// The rules of the user and of a workspace, read once.
+/// The rules of the user and a workspace, read once.
 #[derive(Debug, Default)]
 pub struct RuleFiles {
     pub rules: OwnRules,
-    /// Files that were read, with the number of their rules.
+    /// The files that were read, with the number of rules in each.
     pub files: Vec<(PathBuf, usize)>,
-    /// Files that cannot be used, and why.
+    /// The files that can't be used, and why.
     pub broken: Vec<(PathBuf, String)>,
 }
 
 impl RuleFiles {
-    /// Reads the rules beside the user's configuration file, then those of the workspace.
+    /// Reads the rules beside the user's configuration file, then the workspace's.
     pub fn load(user_file: Option<&Path>, root: &Path) -> Self {
         let mut found = Self::default();
         if let Some(folder) = user_file.and_then(Path::parent) {
@@ -34,7 +34,7 @@ impl RuleFiles {
         found
     }
 
-    /// Tells which files are not used.
+    /// Prints a note for each file that can't be used.
     pub fn note_broken(&self, here: &Path) {
         for (file, why) in &self.broken {
             let file = output::path_from(here, file);
@@ -67,7 +67,7 @@ impl RuleFiles {
     }
 }
 
-/// Reads the rules of a file; none if it is a file of another program.
+/// Reads the rules in a file; `None` if the file belongs to another program.
 fn read(owner: &str, file: &Path, inside: Option<&Path>) -> Result<Option<OwnRules>, String> {
     let real = RealDisk.resolve(file).map_err(|error| error.to_string())?;
     if inside.is_some_and(|root| !is_below(&real, root)) {

@@ -1,4 +1,4 @@
-//! The folder with texts that replace built-in prompts, and these texts.
+//! The folder with replacements for the built-in prompts, and the prompts in it.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -16,13 +16,13 @@ use super::table::{Origin, Setting};
 use super::value::{BadValue, SettingValue};
 use crate::output;
 
-/// The folder with texts that replace the built-in prompts, if there is one.
+/// The folder with replacements for the built-in prompts, if any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptFolder(Option<PathBuf>);
 
 impl PromptFolder {
     /// Resolves a folder that a configuration file names, relative to that file. A repository's
-    /// folder has to stay inside; whether links lead out of it is checked when it is read.
+    /// folder must stay inside the repository; links are checked when it is read.
     fn named(text: &str, owner: Owner, file: &Path) -> Result<Self, BadValue> {
         let folder = Path::new(text);
         if text.trim().is_empty() || text.contains('\0') {
@@ -72,16 +72,15 @@ impl SettingValue for PromptFolder {
     }
 }
 
-/// The texts of all prompts.
 #[derive(Clone, Debug, Default)]
 pub struct PromptTexts {
     pub prompts: Prompts,
-    /// Files of the folder that look like prompts but replace none, so their names are probably
-    /// mistyped.
+    /// Files in the folder that look like prompts but replace none, so their names are probably
+    /// misspelled.
     pub ignored: Vec<PathBuf>,
 }
 
-/// Why the prompts of a folder cannot be used.
+/// Why the prompts in a folder can't be used.
 #[derive(Debug, Error)]
 pub enum PromptsError {
     #[error("cannot read the prompts folder {folder}")]
@@ -101,11 +100,11 @@ pub enum PromptsError {
 }
 
 impl PromptTexts {
-    /// Reads the prompts of a folder. Messages name files as seen from `here`.
+    /// Reads the prompts in a folder. Messages show paths relative to `here`.
     ///
     /// # Errors
-    /// If the folder or a prompt in it cannot be read or used, or if a repository's folder has
-    /// links that lead out of it: agents would be told what is there.
+    /// Returns an error if the folder or a prompt in it can't be read or used, or if links in a
+    /// repository's folder lead out of it: agents would see what they point at.
     pub fn load(
         folder: &Setting<PromptFolder>,
         root: &Path,
@@ -159,7 +158,7 @@ fn is_of_repository(origin: &Origin) -> bool {
     )
 }
 
-/// Lists a folder in order.
+/// Lists a folder in sorted order.
 fn names(folder: &Path) -> io::Result<Vec<OsString>> {
     let mut names = RealDisk.list(folder)?;
     names.sort();
@@ -173,7 +172,7 @@ fn named_in(origin: &Origin, here: &Path) -> String {
     }
 }
 
-/// Whether a path without links lies below a folder.
+/// Whether a path without links is below a folder.
 pub(super) fn is_below(real: &Path, folder: &Path) -> bool {
     let folder = RealDisk.resolve(folder);
     folder.is_ok_and(|folder| real.starts_with(folder))

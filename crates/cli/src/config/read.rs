@@ -1,4 +1,4 @@
-//! Reads the text of a configuration file into a layer.
+//! Parses a configuration file into a layer.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,20 +17,20 @@ use super::value::{BadValue, OFF, SettingValue};
 use crate::excerpt::Excerpt;
 use crate::output::printable;
 
-/// A table that repositories may be tempted to have: it would bring programs along.
+/// A table that repositories might try to use: it would define programs.
 const AGENTS: &str = "agents";
 
 /// Why a repository may not choose programs.
 pub const CHOOSES_PROGRAM: &str = "it chooses a program to run on your machine";
 
-/// A configuration file with something in it that it cannot or may not say.
+/// The faults in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("invalid configuration file {file}")]
 pub struct ConfigError {
-    /// The name of the file in messages.
+    /// The file name for messages.
     pub file: String,
     pub text: String,
-    /// At least one.
+    /// Never empty.
     pub faults: Vec<ConfigFault>,
 }
 
@@ -57,26 +57,26 @@ impl ConfigError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigFault {
     pub message: String,
-    /// The bytes of the file that it is about.
+    /// The byte range that it is about.
     pub span: Range<usize>,
-    /// A remark beside these bytes.
+    /// A remark on that range.
     pub label: String,
     pub hint: String,
 }
 
-/// The file that is read.
+/// The file being read.
 #[derive(Clone, Debug)]
 pub struct ConfigFile {
     pub owner: Owner,
     pub path: Arc<Path>,
-    /// The name of the user's own file, where settings belong that a repository may not make.
+    /// The name of the user's own file, for settings that a repository may not make.
     pub user_file: String,
 }
 
 /// Reads a configuration file.
 ///
 /// # Errors
-/// Every mistake in it, in the order of the file.
+/// All faults, in the order of the file.
 pub fn read_layer(text: &str, file: &ConfigFile) -> Result<Layer, Vec<ConfigFault>> {
     let table = match DeTable::parse(text) {
         Ok(table) => table.into_inner(),
@@ -85,9 +85,11 @@ pub fn read_layer(text: &str, file: &ConfigFile) -> Result<Layer, Vec<ConfigFaul
     let mut layer = Layer::default();
     let mut faults = Vec::new();
     for (name, value) in &table {
-        let line = ConfigLine::new(text, file, name, value);
-        if let Err(fault) = line.and_then(|line| layer.read(&line)) {
-            faults.push(fault);
+        for (name, value) in inner_settings(name, value) {
+            let line = ConfigLine::new(text, file, &name, value);
+            if let Err(fault) = line.and_then(|line| layer.read(&line)) {
+                faults.push(fault);
+            }
         }
     }
     faults.sort_by_key(|fault| fault.span.start);
@@ -98,7 +100,26 @@ pub fn read_layer(text: &str, file: &ConfigFile) -> Result<Layer, Vec<ConfigFaul
     }
 }
 
-/// A key of a configuration file, and the value that the file gives it.
+/// Returns the settings of a table whose keys have its name before a dot; anything else as it is.
+fn inner_settings<'t>(
+    name: &Spanned<DeString<'t>>,
+    value: &'t Spanned<DeValue<'t>>,
+) -> Vec<(Spanned<String>, &'t Spanned<DeValue<'t>>)> {
+    let before = format!("{}.", name.get_ref());
+    let is_group = Key::ALL.iter().any(|key| key.name().starts_with(&before));
+    match value.get_ref() {
+        DeValue::Table(table) if is_group => table
+            .iter()
+            .map(|(inner, value)| {
+                let whole = format!("{before}{}", inner.get_ref());
+                (Spanned::new(inner.span(), whole), value)
+            })
+            .collect(),
+        _ => vec![(Spanned::new(name.span(), name.get_ref().to_string()), value)],
+    }
+}
+
+/// A key in a configuration file, with its value.
 #[derive(Debug)]
 pub struct ConfigLine<'t> {
     pub key: Key,
@@ -112,7 +133,7 @@ impl<'t> ConfigLine<'t> {
     fn new(
         text: &str,
         file: &'t ConfigFile,
-        name: &Spanned<DeString<'_>>,
+        name: &Spanned<String>,
         value: &'t Spanned<DeValue<'t>>,
     ) -> Result<Self, ConfigFault> {
         let span = name.span();
@@ -132,7 +153,7 @@ impl<'t> ConfigLine<'t> {
         })
     }
 
-    /// Reads the value, and remembers this line as its origin.
+    /// Parses the value, and records this line as its origin.
     pub fn setting<T: SettingValue>(&self) -> Result<Setting<T>, ConfigFault> {
         Ok(Setting {
             value: T::read(self)?,
@@ -144,12 +165,12 @@ impl<'t> ConfigLine<'t> {
         })
     }
 
-    /// Returns a value that is written as text, parsed.
+    /// Parses a value that is written as a string.
     pub fn parsed<T: FromStr<Err = BadValue>>(&self) -> Result<T, ConfigFault> {
         self.checked(self.text()?.parse())
     }
 
-    /// Returns a time, parsed. A bare number lacks its unit.
+    /// Parses a time. A bare number lacks its unit.
     pub fn parsed_with_unit<T: FromStr<Err = BadValue>>(&self) -> Result<T, ConfigFault> {
         match self.value.get_ref() {
             DeValue::Integer(number) => {
@@ -206,7 +227,7 @@ impl<'t> ConfigLine<'t> {
         words.iter().map(word).collect()
     }
 
-    /// Points at the value if it is bad.
+    /// Points at the value if it is invalid.
     pub fn checked<T>(&self, value: Result<T, BadValue>) -> Result<T, ConfigFault> {
         value.map_err(|BadValue { problem, hint }| self.fault(self.value.span(), problem, hint))
     }
@@ -248,7 +269,7 @@ impl<'t> ConfigLine<'t> {
     }
 }
 
-/// Returns the digits of a number in base 10, whatever base it is written in.
+/// Returns the decimal digits of a number, whatever base it is written in.
 fn digits(number: &DeInteger<'_>) -> String {
     let value = i128::from_str_radix(number.as_str(), number.radix());
     value.map_or_else(|_| number.as_str().to_owned(), |value| value.to_string())
@@ -283,7 +304,7 @@ fn unknown(name: &str, span: Range<usize>, file: &ConfigFile) -> ConfigFault {
     }
 }
 
-/// A setting that would give a repository power over the user's machine.
+/// The fault of a setting that would give a repository power over the user's machine.
 fn refused(name: &str, span: Range<usize>, why: &str, hint: String) -> ConfigFault {
     ConfigFault {
         message: format!("a repository may not set `{name}`"),

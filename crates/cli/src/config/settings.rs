@@ -1,26 +1,33 @@
 //! The table of all settings.
 
 use regreen_agents::{AgentOptions, Permissions};
+use regreen_history::Thresholds;
 use regreen_model::{
-    AgentIdentity, Budget, Budgets, FinalCheckPolicy, Limits, RepairPolicy, RunConfig, TaskId,
+    AgentIdentity, Budget, Budgets, DiagnosisAsk, FailureCategory, FinalCheckPolicy, Limits,
+    PreflightPolicy, RepairPolicy, RunConfig, TamperPolicy, TaskId,
 };
 use serde_json::Value;
 
 use super::agent::{AgentArguments, AgentEnvironment, ModelName, RequestedAgent};
 use super::files::StoredLimits;
 use super::key::{Access, Owner};
-use super::numbers::{Count, Money, TokenCount};
+use super::numbers::{Count, Money, Percent, TokenCount};
 use super::prompts::PromptFolder;
 use super::read::{CHOOSES_PROGRAM, ConfigFault, ConfigLine};
 use super::table::{Origin, Row, Setting, setting_table};
 use super::time::{TimeLimit, TimeSpan};
-use super::value::{CommitMode, Gate, OnEnd, OptionalLimit, SettingValue as _, parse_choice};
+use super::value::{
+    CommitMode, Gate, OptionalLimit, RecordsHistory, SettingValue as _, UserProgram, parse_choice,
+};
 
 const CALLS_AGENT: Access = Access::UserFile("it controls what the agent may do on your machine");
 const REPAIRS: Access = Access::UserFile("it controls what regreen repairs on your machine");
-const GUARDS_GREEN: Access =
-    Access::UserFile("a repository must not switch off a check that you rely on");
+const GUARDS_GREEN: Access = Access::UserFile("it decides which checks you rely on");
+const KEEPS_HISTORY: Access =
+    Access::UserFile("the history belongs to you, and is about all of your repositories");
 const STARTS_PROGRAM: Access = Access::UserFile(CHOOSES_PROGRAM);
+
+const HISTORY_KEEP_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
 setting_table! {
 AgentFlags {
@@ -131,6 +138,21 @@ SettingFlags {
     FinalCheckTime final_check_time: TimeLimit = TimeLimit::at_least_1_ms(RunConfig::default().final_check_time_ms), GUARDS_GREEN,
         "Time limit for repeating the checks of finished tasks at the end of a run. The quickest run first; those left out are named.";
 
+    /// Look for changes that weaken a check: fail fails an attempt if two different signs agree, and warns of a single one; warn only warns; off doesn't look [default: fail]
+    #[arg(long, value_name = "fail|warn|off", value_parser = parse_choice::<TamperPolicy>)]
+    Tamper tamper: TamperPolicy = TamperPolicy::default(), GUARDS_GREEN,
+        "Look for changes that weaken a check, such as skipped tests: \"fail\" fails an attempt if two different signs agree, and warns of a single one, \"warn\" only warns, \"off\" doesn't look.";
+
+    /// Look for checks that can't even start before the first attempt: fail refuses the run, warn only warns, off doesn't look [default: fail]
+    #[arg(long, value_name = "fail|warn|off", value_parser = parse_choice::<PreflightPolicy>)]
+    Preflight preflight: PreflightPolicy = PreflightPolicy::default(), Access::AnyFile,
+        "Look for checks that can't even start before the first attempt of a run: \"fail\" refuses the run, \"warn\" only warns, \"off\" doesn't look.";
+
+    /// Maximum number of tokens by which a task's first prompt says what is known about the project [default: 1000]
+    #[arg(long, value_name = "N|off", allow_negative_numbers = true)]
+    ContextTokens context_tokens: OptionalLimit<TokenCount> = OptionalLimit::at(TokenCount::CONTEXT), Access::AnyFile,
+        "Maximum number of tokens by which the first prompt of a task says what is known about the project: files that it names, how tests are run, notes of earlier tasks. \"off\": it says nothing.";
+
     /// Also run optional tasks
     #[arg(
         long,
@@ -170,17 +192,53 @@ SettingFlags {
         "Whether to keep the state file when all tasks are done.";
 }
 
-// These two are meant for more than one run.
+// These are meant for more than one run.
 without_flag {
+    DiagnosisAsk diagnosis_ask as "diagnosis.ask": DiagnosisAsk = DiagnosisAsk::default(), CALLS_AGENT,
+        "Who is asked for the cause of a failure that the rules can't explain: \"agent\" asks the agent one short question about the output, \"off\" asks no one.";
+
+    HistoryRecord history_record as "history.record": RecordsHistory = RecordsHistory::default(), Access::AnyFile,
+        "Whether runs and delegations are added to your history of failures. A repository may only set false.";
+
+    HistoryKeep history_keep as "history.keep": TimeLimit = TimeLimit::at_least_1_ms(HISTORY_KEEP_MS), KEEPS_HISTORY,
+        "How long the history keeps a run.";
+
+    AlertFailures alert_failures as "alert.failures_24h": OptionalLimit<Count> = OptionalLimit::OFF, Access::AnyFile,
+        "Warn about more failures than this in 24 hours. \"off\": never.";
+
+    AlertFirstPassRate alert_first_pass_rate as "alert.first_pass_rate": OptionalLimit<Percent> = OptionalLimit::OFF, Access::AnyFile,
+        "Warn if a smaller percentage of tasks passes the first time, within 24 hours. \"off\": never.";
+
+    AlertTimeout alert_timeout as "alert.timeout": OptionalLimit<Count> = OptionalLimit::OFF, Access::AnyFile,
+        "Warn about more failures of the category timeout in 24 hours. \"off\": never.";
+
+    AlertMissingContext alert_missing_context as "alert.missing_context": OptionalLimit<Count> = OptionalLimit::OFF, Access::AnyFile,
+        "Warn about more failures of the category missing_context in 24 hours. \"off\": never.";
+
+    AlertToolError alert_tool_error as "alert.tool_error": OptionalLimit<Count> = OptionalLimit::OFF, Access::AnyFile,
+        "Warn about more failures of the category tool_error in 24 hours. \"off\": never.";
+
+    AlertInvalidTask alert_invalid_task as "alert.invalid_task": OptionalLimit<Count> = OptionalLimit::OFF, Access::AnyFile,
+        "Warn about more failures of the category invalid_task in 24 hours. \"off\": never.";
+
+    AlertPartial alert_partial as "alert.partial": OptionalLimit<Count> = OptionalLimit::OFF, Access::AnyFile,
+        "Warn about more failures of the category partial in 24 hours. \"off\": never.";
+
+    OnAlert on_alert: UserProgram = UserProgram::default(), STARTS_PROGRAM,
+        "A program and its arguments to run when a threshold is exceeded, with the alerts as JSON on its standard input.";
+
     Prompts prompts: PromptFolder = PromptFolder::default(), Access::AnyFile,
         "A folder with files that replace the built-in prompts, relative to this file.";
 
-    OnEnd on_end: OnEnd = OnEnd::default(), STARTS_PROGRAM,
+    OnEnd on_end: UserProgram = UserProgram::default(), STARTS_PROGRAM,
         "A program and its arguments to run when a run ends.";
+
+    OnQuestion on_question: UserProgram = UserProgram::default(), STARTS_PROGRAM,
+        "A program and its arguments to run when a run needs your decision.";
 }
 }
 
-/// The settings of the agent that the run before was begun with.
+/// The agent settings that the previous run was started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentLayer {
     pub agent: Option<Setting<RequestedAgent>>,
@@ -202,8 +260,8 @@ impl From<AgentLayer> for Layer {
 }
 
 impl Settings {
-    /// Lays the layers upon each other: flags before the agent of the run that is continued, then the
-    /// workspace's file, the user's file, the limits in the state file and the defaults.
+    /// Stacks the layers: flags first, then the agent of the run that is continued, the workspace's
+    /// file, the user's file, the limits in the state file, and the defaults.
     pub fn resolve(
         flags: &SettingFlags,
         remembered: AgentLayer,
@@ -217,7 +275,13 @@ impl Settings {
         layers.fold(flags.layer(), Layer::over).into()
     }
 
-    /// Returns how the agent is called.
+    /// Returns how many tokens a first prompt may spend on what is known about the project.
+    pub fn context_budget(&self) -> Option<usize> {
+        let tokens = self.context_tokens.value.limit()?.get();
+        Some(usize::try_from(tokens).unwrap_or(usize::MAX))
+    }
+
+    /// Returns the options to call the agent with.
     pub fn agent_options(&self) -> AgentOptions {
         AgentOptions {
             permissions: self.agent_permissions.value,
@@ -227,7 +291,27 @@ impl Settings {
         }
     }
 
-    /// Returns the settings that the engine needs. With `only`, it runs that task and no other.
+    /// Returns when to warn about failures.
+    pub fn thresholds(&self) -> Thresholds {
+        let categories = [
+            (FailureCategory::Timeout, &self.alert_timeout),
+            (FailureCategory::MissingContext, &self.alert_missing_context),
+            (FailureCategory::ToolError, &self.alert_tool_error),
+            (FailureCategory::InvalidTask, &self.alert_invalid_task),
+            (FailureCategory::Partial, &self.alert_partial),
+        ];
+        let categories = categories.into_iter().filter_map(|(category, setting)| {
+            let most = setting.value.limit().map(Count::get)?;
+            Some((category.name().to_owned(), most))
+        });
+        Thresholds {
+            failures: self.alert_failures.value.limit().map(Count::get),
+            first_pass_percent: self.alert_first_pass_rate.value.limit().map(Percent::get),
+            categories: categories.collect(),
+        }
+    }
+
+    /// Returns the engine's settings. With `only`, the run is limited to that task.
     pub fn run_config(&self, spec: &str, only: Option<TaskId>) -> RunConfig {
         RunConfig {
             spec: spec.to_owned(),
@@ -262,9 +346,12 @@ impl Settings {
             gate: self.gate.value.command().map(str::to_owned),
             final_check: self.final_check.value,
             final_check_time_ms: self.final_check_time.value.ms(),
+            tamper: self.tamper.value,
             strict: self.strict.value,
+            diagnosis_ask: self.diagnosis_ask.value,
             stored_limits: None,
             progress_file: None,
+            folder: None,
             in_git: true,
         }
     }

@@ -1,4 +1,4 @@
-//! What the table of settings is made into: keys, flags, layers, settings and rows.
+//! Generates keys, flags, layers, settings and rows from the table of settings.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use super::key::Owner;
 use super::settings::Key;
 use super::value::SettingValue;
 
-/// A value, and where it comes from.
+/// A value and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting<T> {
     pub value: T,
     pub origin: Origin,
 }
 
-/// Where a value comes from, the strongest first.
+/// The origin of a value, strongest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Flag,
     /// A flag of the run that this one continues.
     Remembered,
-    /// A line of a configuration file.
+    /// A line in a configuration file.
     File {
         owner: Owner,
         file: Arc<Path>,
@@ -35,7 +35,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Returns the word for it that scripts rely on.
+    /// Returns its name, which scripts rely on.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Flag => "flag",
@@ -52,7 +52,7 @@ impl Origin {
         }
     }
 
-    /// Returns the configuration file and the line in it.
+    /// Returns the configuration file and line.
     pub fn file_and_line(&self) -> Option<(&Path, usize)> {
         match self {
             Self::File { file, line, .. } => Some((file, *line)),
@@ -61,7 +61,7 @@ impl Origin {
     }
 }
 
-/// A setting, ready to be shown.
+/// A setting, ready to display.
 #[derive(Clone, Debug)]
 pub struct Row<'s> {
     pub key: Key,
@@ -81,19 +81,25 @@ impl<'s> Row<'s> {
     }
 }
 
-/// Returns the value of a flag as a setting.
+/// Wraps the value of a flag as a setting.
 pub(super) fn from_flag<T: Clone>(value: &Option<T>) -> Option<Setting<T>> {
     let value = value.clone()?;
     let origin = Origin::Flag;
     Some(Setting { value, origin })
 }
 
-/// Makes the types of all settings from one table.
+/// Returns the name of a setting, or the text that is shown instead.
+pub(super) fn last_of(names: &[&'static str]) -> &'static str {
+    names.last().copied().unwrap_or_default()
+}
+
+/// Defines the types of all settings from one table.
 ///
-/// A row is the help and the arguments of the flag, as clap wants them, then
-/// `Key name: Type = default, access, "meaning";`. The key of configuration files is the name,
-/// and the meaning is the description in their schema. Three groups of rows: the flags about the
-/// agent, which some commands have alone; the other flags; and settings without a flag.
+/// A row has the help and the arguments of the flag, as clap takes them, followed by
+/// `Key name: Type = default, access, "meaning";`.
+/// The name is the key in configuration files, and the meaning is its description in their schema.
+/// There are three groups of rows: the flags about the agent, which some commands take on their
+/// own; the other flags; and settings without a flag.
 macro_rules! setting_table {
     (
         $agent_flags:ident { $($agent_rows:tt)* }
@@ -107,7 +113,7 @@ macro_rules! setting_table {
         $crate::config::table::settings! { $($agent_rows)* $($other_rows)* $($file_rows)* }
 
         impl $agent_flags {
-            /// Returns the settings that the flags make.
+            /// Returns the settings made by the flags.
             pub fn layer(&self) -> Layer {
                 let mut layer = Layer::default();
                 self.fill(&mut layer);
@@ -116,7 +122,7 @@ macro_rules! setting_table {
         }
 
         impl $other_flags {
-            /// Returns the settings that the flags make.
+            /// Returns the settings made by the flags.
             pub fn layer(&self) -> Layer {
                 let mut layer = self.agent.layer();
                 self.fill(&mut layer);
@@ -148,9 +154,9 @@ macro_rules! flags {
 
 macro_rules! settings {
     (
-        $($(#[$flag:meta])* $key:ident $name:ident: $type:ty = $default:expr, $access:expr, $meaning:literal;)*
+        $($(#[$flag:meta])* $key:ident $name:ident $(as $shown:literal)?: $type:ty = $default:expr, $access:expr, $meaning:literal;)*
     ) => {
-        /// Everything that a configuration file can set.
+        /// Every key of a configuration file.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Key {
             $($key,)*
@@ -161,11 +167,11 @@ macro_rules! settings {
 
             pub fn name(self) -> &'static str {
                 match self {
-                    $(Self::$key => stringify!($name),)*
+                    $(Self::$key => $crate::config::table::last_of(&[stringify!($name), $($shown)?]),)*
                 }
             }
 
-            /// Returns what the setting means, for the schema.
+            /// Returns the description of the setting, for the schema.
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Self::$key => $meaning,)*
@@ -185,14 +191,14 @@ macro_rules! settings {
             }
         }
 
-        /// The settings that one place makes: the flags, a file, or the state. Most make few.
+        /// The settings from one source: the flags, a file, or the state. Most sources set few.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Layer {
             $(pub $name: Option<Setting<$type>>,)*
         }
 
         impl Layer {
-            /// Returns this layer, with the settings that it does not make taken from a weaker one.
+            /// Fills in the settings that this layer lacks from a weaker one.
             #[must_use]
             pub fn over(self, weaker: Self) -> Self {
                 Self {
@@ -200,7 +206,7 @@ macro_rules! settings {
                 }
             }
 
-            /// Adds the setting of a line of a configuration file.
+            /// Adds the setting on a line of a configuration file.
             pub(super) fn read(&mut self, line: &ConfigLine<'_>) -> Result<(), ConfigFault> {
                 match line.key {
                     $(Key::$key => self.$name = Some(line.setting()?),)*
@@ -209,7 +215,7 @@ macro_rules! settings {
             }
         }
 
-        /// Every setting with its value, and where that comes from.
+        /// Every setting, with its value and origin.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct Settings {
             $(pub $name: Setting<$type>,)*
@@ -227,7 +233,7 @@ macro_rules! settings {
         }
 
         impl Settings {
-            /// Returns all settings, ready to be shown.
+            /// Returns all settings, ready to display.
             pub fn rows(&self) -> Vec<Row<'_>> {
                 vec![$(Row::new(Key::$key, &self.$name),)*]
             }

@@ -1,7 +1,7 @@
-//! A length of time as people write it.
+//! A duration as people write it.
 //!
-//! Written by hand, because every mistake has its own message, and because crates for it accept
-//! other forms (`5 minutes`, `-5s`) or do not know fractions (`0.5s`).
+//! Parsed by hand, because every mistake has its own message, and because existing crates accept
+//! other forms (`5 minutes`, `-5s`) or no fractions (`0.5s`).
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,13 +13,13 @@ use super::numbers::decimal;
 use super::read::{ConfigFault, ConfigLine};
 use super::value::{BadValue, SettingValue};
 
-/// A length of time, to the millisecond: `250ms`, `0.5s`, `30m`, `1h30m`.
+/// A duration in milliseconds: `250ms`, `0.5s`, `30m`, `1h30m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimeSpan {
     ms: u64,
 }
 
-/// The units from large to small, with the milliseconds in each.
+/// The units from large to small, in milliseconds.
 const UNITS: [(&str, u64); 5] = [
     ("d", 24 * 60 * 60 * 1000),
     ("h", 60 * 60 * 1000),
@@ -28,7 +28,7 @@ const UNITS: [(&str, u64); 5] = [
     ("ms", 1),
 ];
 
-/// A longer time is a typing error; and sums of a few such times still fit.
+/// A longer time must be a typo, and sums of a few such times still fit.
 const MAX_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
 /// More digits are finer than any clock.
@@ -37,7 +37,7 @@ const MAX_FRACTION_DIGITS: usize = 9;
 const HINT: &str = "write a number with a unit: 250ms, 0.5s, 30m, 1h30m";
 
 impl TimeSpan {
-    /// The form of a time, for the schema.
+    /// The format of a time, for the schema.
     const PATTERN: &str = r"^\s*([0-9]+(\.[0-9]{1,9})?(d|h|ms|m|s)\s*)+$";
 
     pub const fn from_ms(ms: u64) -> Self {
@@ -81,7 +81,7 @@ impl FromStr for TimeSpan {
     }
 }
 
-/// Reads the first number and its unit. Returns the milliseconds of both, and the text after them.
+/// Parses the first number and its unit. Returns both in milliseconds, and the text after them.
 fn read_part<'t>(text: &str, rest: &'t str) -> Result<(u128, u64, &'t str), BadValue> {
     let (number, rest) = split_where(rest, |c| !c.is_ascii_digit() && c != '.');
     let (unit, rest) = split_where(rest, |c| !c.is_alphabetic());

@@ -1,12 +1,14 @@
-//! The trait that every value of a setting has, and the values that are a choice, a command or
-//! nothing.
+//! The trait of all setting values, and the values that are a choice, a command or an optional
+//! limit.
 
 use std::fmt;
 use std::str::FromStr;
 
 use clap::ValueEnum;
 use regreen_agents::Permissions;
-use regreen_model::{FinalCheckPolicy, RepairPolicy, named_enum};
+use regreen_model::{
+    DiagnosisAsk, FinalCheckPolicy, PreflightPolicy, RepairPolicy, TamperPolicy, named_enum,
+};
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -15,13 +17,13 @@ use super::read::{ConfigFault, ConfigLine};
 
 /// The type of a setting's value.
 pub trait SettingValue: fmt::Display + Sized {
-    /// Whether configuration files write it as a number instead of a text.
+    /// Whether configuration files write it as a number instead of a string.
     const IS_NUMBER: bool = false;
 
-    /// Reads the value that a line of a configuration file gives.
+    /// Parses the value on a line of a configuration file.
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault>;
 
-    /// Returns the JSON schema of the values that a file of this owner may give.
+    /// Returns the JSON schema of the values that a file of this owner may set.
     fn schema(_: Owner) -> Value {
         json!({ "type": "string" })
     }
@@ -32,7 +34,7 @@ pub trait SettingValue: fmt::Display + Sized {
     }
 }
 
-/// Why a text cannot be the value of a setting, and what can.
+/// Why a text is not a valid value for a setting, and what is.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{problem}; {hint}")]
 pub struct BadValue {
@@ -63,7 +65,7 @@ impl SettingValue for bool {
     }
 }
 
-/// The word for no limit. It undoes a limit that a weaker layer sets.
+/// The word for no limit. It overrides a limit from a weaker layer.
 pub const OFF: &str = "off";
 
 /// A limit that can be turned off.
@@ -73,6 +75,14 @@ pub struct OptionalLimit<T>(Option<T>);
 impl<T> OptionalLimit<T> {
     /// No limit.
     pub const OFF: Self = Self(None);
+
+    /// A limit.
+    pub const fn at(limit: T) -> Self
+    where
+        T: Copy,
+    {
+        Self(Some(limit))
+    }
 
     pub fn limit(self) -> Option<T> {
         self.0
@@ -123,14 +133,14 @@ impl<T: SettingValue + FromStr<Err = BadValue>> SettingValue for OptionalLimit<T
     }
 }
 
-/// A value out of a few that have names.
+/// A value out of a few named ones.
 pub trait Choice: Copy + fmt::Display + 'static {
     const ALL: &'static [Self];
 
     fn bad_name(name: &str) -> BadValue;
 }
 
-/// Finds the choice with this name.
+/// Returns the choice with this name.
 pub fn parse_choice<T: Choice>(name: &str) -> Result<T, BadValue> {
     let mut all = T::ALL.iter().copied();
     let found = all.find(|choice| choice.to_string() == name.trim());
@@ -166,6 +176,39 @@ impl Choice for FinalCheckPolicy {
         BadValue::new(
             format!("unknown final check `{name}`"),
             "use \"fail\" (open tasks again that no longer pass), \"warn\" or \"off\"",
+        )
+    }
+}
+
+impl Choice for TamperPolicy {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn bad_name(name: &str) -> BadValue {
+        BadValue::new(
+            format!("unknown tamper policy `{name}`"),
+            "use \"fail\" (fail an attempt if two different signs agree), \"warn\" or \"off\"",
+        )
+    }
+}
+
+impl Choice for PreflightPolicy {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn bad_name(name: &str) -> BadValue {
+        BadValue::new(
+            format!("unknown preflight `{name}`"),
+            "use \"fail\" (refuse a run whose checks can't start), \"warn\" or \"off\"",
+        )
+    }
+}
+
+impl Choice for DiagnosisAsk {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn bad_name(name: &str) -> BadValue {
+        BadValue::new(
+            format!("cannot ask `{name}` for a diagnosis"),
+            "use \"agent\" (the agent that works on the tasks) or \"off\"",
         )
     }
 }
@@ -206,8 +249,8 @@ impl Choice for CommitMode {
     }
 }
 
-/// The command that checks the whole workspace. An empty text means none, which undoes a command
-/// of a weaker layer.
+/// The command that checks the whole workspace. An empty string means none, which overrides a
+/// command from a weaker layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gate(Option<String>);
 
@@ -248,11 +291,57 @@ impl SettingValue for Gate {
     }
 }
 
-/// A program and its arguments, started without a shell when a run has ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OnEnd(Option<Vec<String>>);
+/// Whether runs are added to the user's history. A repository may refuse it, but not decide it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordsHistory(bool);
 
-impl OnEnd {
+impl RecordsHistory {
+    pub fn is_on(self) -> bool {
+        self.0
+    }
+}
+
+impl Default for RecordsHistory {
+    fn default() -> Self {
+        Self(true)
+    }
+}
+
+impl fmt::Display for RecordsHistory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl SettingValue for RecordsHistory {
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        let is_on = line.boolean()?;
+        if is_on && line.file.owner == Owner::Workspace {
+            return line.checked(Err(BadValue::new(
+                "a repository can't decide that its failures are recorded",
+                "remove the line, or write false",
+            )));
+        }
+        Ok(Self(is_on))
+    }
+
+    fn schema(owner: Owner) -> Value {
+        match owner {
+            Owner::Workspace => json!({ "const": false }),
+            Owner::User => json!({ "type": "boolean" }),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        self.0.into()
+    }
+}
+
+/// A program of the user and its arguments, started without a shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserProgram(Option<Vec<String>>);
+
+impl UserProgram {
     const HINT: &str = r#"write the program and its arguments: ["notify-send", "regreen"]"#;
 
     fn new(argv: Vec<String>) -> Result<Self, BadValue> {
@@ -270,7 +359,7 @@ impl OnEnd {
     }
 }
 
-impl fmt::Display for OnEnd {
+impl fmt::Display for UserProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             None => f.write_str("none"),
@@ -279,7 +368,7 @@ impl fmt::Display for OnEnd {
     }
 }
 
-impl SettingValue for OnEnd {
+impl SettingValue for UserProgram {
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
         let argv = line.words(Self::HINT)?;
         line.checked(Self::new(argv))
@@ -331,6 +420,12 @@ mod tests {
         check_choice::<FinalCheckPolicy>(
             "unknown final check `always`; use \"fail\" (open tasks again that no longer pass), \"warn\" or \"off\"",
         );
+        check_choice::<TamperPolicy>(
+            "unknown tamper policy `always`; use \"fail\" (fail an attempt if two different signs agree), \"warn\" or \"off\"",
+        );
+        check_choice::<PreflightPolicy>(
+            "unknown preflight `always`; use \"fail\" (refuse a run whose checks can't start), \"warn\" or \"off\"",
+        );
         check_choice::<CommitMode>(
             "unknown commit mode `always`; use \"auto\", \"all\" or \"never\"",
         );
@@ -355,7 +450,8 @@ mod tests {
 
     #[test]
     fn on_end_names_a_program() {
-        let on_end = |argv: &[&str]| OnEnd::new(argv.iter().map(ToString::to_string).collect());
+        let on_end =
+            |argv: &[&str]| UserProgram::new(argv.iter().map(ToString::to_string).collect());
         assert!(on_end(&["say", "done", ""]).is_ok());
         assert!(on_end(&[]).is_err());
         assert!(on_end(&["", "x"]).is_err());

@@ -1,4 +1,4 @@
-//! What to do about the errors of other crates.
+//! Hints for the errors of other crates.
 
 use std::path::Path;
 
@@ -10,13 +10,19 @@ use crate::config::PromptsError;
 use crate::exit::Exit;
 use crate::output::path_from;
 
+/// What to do if regreen is wrong about what can start.
+const PREFLIGHT_HINT: &str =
+    "`--preflight warn` begins the run anyway; `regreen run --dry-run` shows all that was found";
+
 pub(super) fn run_exit(error: &RunError) -> Exit {
     match error {
         RunError::Lock(TreeLockError::Held { .. })
         | RunError::Read(_)
         | RunError::OtherAgent { .. } => Exit::BadInput,
         RunError::Contended { .. } | RunError::SettingsChanged { .. } => Exit::NeedsPerson,
-        RunError::Lock(TreeLockError::Io { .. })
+        RunError::Preflight(found) if found.is_only_unreadable() => Exit::BadInput,
+        RunError::Preflight(_)
+        | RunError::Lock(TreeLockError::Io { .. })
         | RunError::Folder { .. }
         | RunError::Store { .. }
         | RunError::Journal(_)
@@ -42,6 +48,7 @@ pub(super) fn run_hint(error: &RunError) -> Option<String> {
             found.name()
         ),
         RunError::SettingsChanged { path, before } => settings_hint(path, before),
+        RunError::Preflight(_) => PREFLIGHT_HINT.into(),
         RunError::SetUp { .. } => return None,
     })
 }
@@ -59,7 +66,7 @@ fn store_hint(path: &Path, error: &OpenError) -> String {
     }
 }
 
-/// Has the command on a line of its own, so that it can be copied.
+/// Puts the command on its own line, so that it can be copied.
 fn set_aside_hint(database: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let database = path_from(&here, database);
@@ -85,9 +92,7 @@ pub(super) fn read_hint(error: &ReadError) -> Option<String> {
         ReadError::PermissionDenied { path } => {
             format!("run `chmod u+r {}` to allow it", path.display())
         }
-        ReadError::NotAFile { path, .. } => {
-            format!("move {} away and put a file there", path.display())
-        }
+        ReadError::NotAFile { .. } => "name a regular file".into(),
         ReadError::TooLarge { .. } => {
             "split it, or move what regreen does not need to another file".into()
         }
@@ -123,6 +128,9 @@ pub(super) fn prompt_hint(error: &ReadError) -> Option<String> {
             "check the path, or pass the text itself with --prompt TEXT".into()
         }
         ReadError::IsDirectory { .. } => "name a file in it".into(),
+        ReadError::NotAFile { .. } => {
+            "name a regular file, or pass the text itself with --prompt TEXT".into()
+        }
         error => return config_hint(error),
     })
 }

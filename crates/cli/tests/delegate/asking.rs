@@ -1,4 +1,4 @@
-//! How a delegation is asked for.
+//! The arguments and prompts of a delegation.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -30,6 +30,16 @@ fn without_a_prompt_there_is_nothing_to_do() {
 
 "#]]);
     assert!(!workspace.path(".regreen").exists());
+}
+
+#[test]
+fn a_prompt_that_needs_a_conversation_is_warned_about() {
+    let workspace = Workspace::new().child_agent("*) echo ok ;;");
+    let vague = workspace.delegate(&["--prompt", "Fix it as we discussed"]);
+    let note = "note: the prompt says “we discussed”, but the agent has seen no conversation";
+    assert!(vague.exits(0).stderr.starts_with(note));
+    let clear = workspace.delegate(&["--prompt", "Fix src/a.py"]);
+    assert_eq!(clear.exits(0).stderr, "");
 }
 
 #[test]
@@ -196,7 +206,7 @@ fn every_attempt_has_a_log_that_is_never_touched_again() {
 
 #[test]
 fn a_child_may_be_delegated_to_while_a_run_is_at_work() {
-    // An agent of a run delegates: the run holds the working tree.
+    // A run's agent delegates while the run holds the working tree.
     let tasks = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n";
     let workspace = Workspace::new()
         .child_agent("*) touch out; echo TASK_COMPLETE ;;")

@@ -1,4 +1,4 @@
-//! A child that has sessions, tools and a service of its own.
+//! A child with its own sessions, tools and service.
 
 use regreen_test_support::Workspace;
 
@@ -44,7 +44,7 @@ fn the_session_is_gone_on_with_after_a_timeout_and_the_tools_are_counted() {
         .map(|call| call.contains("--resume s-1"))
         .collect();
     assert_eq!(resumed, [false, true], "{calls}");
-    // A resumed session knows the task.
+    // A resumed session already knows the task.
     let second = workspace.note("2.prompt");
     assert!(second.starts_with("## What happened before\n"), "{second}");
 }

@@ -1,4 +1,4 @@
-//! What is made of what an agent prints, does and leaves behind.
+//! How regreen diagnoses what an agent prints, does and leaves behind.
 
 use snapbox::str;
 

@@ -1,4 +1,4 @@
-//! `regreen failures`
+//! `regreen failures` after delegations.
 
 use snapbox::str;
 
@@ -38,7 +38,7 @@ fn failures_of_runs_and_delegations_are_listed_with_what_was_tried() {
     FAIL  [MOMENT] delegation [CHILD] attempt 1
           timeout
           Child timed out after 1s
-          then tried again with what is known, within 2s: helped
+          then tried again with the failure explained, within 2s: helped
     FAIL  [MOMENT] task 1.1 attempt 1 · run [RUN]
           timeout
           The agent did not finish within 2s
@@ -78,7 +78,7 @@ fn the_log_of_a_delegation_says_what_was_done_about_failures() {
     "message": "Child timed out after 1s",
     "blocked_on": "Time limit insufficient",
     "files_modified": [],
-    "tried": "tried again with what is known, within 2s",
+    "tried": "tried again with the failure explained, within 2s",
     "helped": true
   }
 ]

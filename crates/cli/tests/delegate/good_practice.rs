@@ -1,4 +1,4 @@
-//! The good examples of how to delegate, as whole programs.
+//! The good examples of delegation, as whole programs.
 
 use regreen_diagnosis::Report;
 
@@ -46,7 +46,7 @@ Files to modify:
 
 #[test]
 fn a_failure_is_handled_by_what_the_report_says() {
-    // What a careful caller does by hand: it reads the report and decides.
+    // A careful caller reads the report and decides by hand.
     let workspace =
         Workspace::new().child_agent("*) echo working; test -f fast || sleep 60; echo done ;;");
     let output = workspace.delegate(&["--prompt", "Complex task", "--timeout", "1s"]);
@@ -104,4 +104,32 @@ fn failures_are_logged_for_analysis() {
     );
     assert_eq!(row["files_modified"][0], "half");
     assert_eq!(row["time"], "[MOMENT]");
+}
+
+#[test]
+fn the_first_prompt_gets_what_is_known_about_the_project_unless_it_is_verbatim() {
+    let prompt = |flags: &[&str]| {
+        let workspace = Workspace::new()
+            .child_agent("*) echo done ;;")
+            .file("src/auth.py", "");
+        let agent = workspace.agent_flag();
+        let mut arguments = vec![
+            "delegate",
+            "--agent",
+            &agent,
+            "--prompt",
+            "Change src/auth.py",
+        ];
+        arguments.extend(flags);
+        let output = workspace.regreen(&arguments);
+        assert_eq!(output.code, Some(0), "{}", output.stderr);
+        workspace.note("1.prompt")
+    };
+    let told = prompt(&[]);
+    assert!(
+        told.starts_with("Change src/auth.py\n\n## What is known"),
+        "{told}"
+    );
+    assert!(told.contains("Named by the task: src/auth.py\n"), "{told}");
+    assert_eq!(prompt(&["--verbatim"]).trim_end(), "Change src/auth.py");
 }

@@ -1,4 +1,4 @@
-//! A child may print whatever it likes: nothing of it becomes part of what regreen says.
+//! A child may print anything: none of it becomes part of regreen's own output.
 
 use regreen_test_support::Workspace;
 
@@ -81,7 +81,7 @@ fn secrets_are_neither_stored_nor_shown() {
         .output()
         .unwrap();
     assert_eq!(String::from_utf8(found.stdout).unwrap(), "");
-    // The agent itself was told all of it.
+    // The agent itself got the full prompt.
     assert!(workspace.note("1.prompt").contains("supersecret-value-9"));
     let output = workspace.delegate(&["--prompt", "x", "--verify", "test supersecret-value-9 = x"]);
     assert_eq!(output.code, Some(1), "{}", output.stdout);

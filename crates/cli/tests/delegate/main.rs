@@ -6,5 +6,6 @@ mod diagnosis;
 mod failure_log;
 mod good_practice;
 mod hostile;
+mod parts;
 mod stopping;
 mod strategies;

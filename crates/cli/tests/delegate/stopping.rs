@@ -1,4 +1,4 @@
-//! Someone asks to stop.
+//! Stopping a delegation.
 
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! What regreen does after each kind of failure.
+//! The response to each kind of failure.
 
 use snapbox::str;
 
@@ -93,104 +93,6 @@ Suggested recovery actions:
 }
 
 #[test]
-fn a_delegation_without_progress_is_split_and_its_parts_run_in_order() {
-    let workspace = Workspace::new().child_agent(
-        "1) sleep 60 ;;
-         2) printf '1. Write one.txt\\n2. Write two.txt\\n' ;;
-         3) echo 1 >one.txt; echo 'One is there.' ;;
-         4) echo 2 >two.txt; echo 'Two is there.' ;;",
-    );
-    let flags = ["--prompt", "Write both files.", "--timeout", "4s"];
-    let more = [
-        "--retries",
-        "2",
-        "--verify",
-        "test -f one.txt -a -f two.txt",
-    ];
-    workspace.delegate(&[flags, more].concat()).shows(str![[r#"
-## Subtask 1/2: Write one.txt
-
-One is there.
-
-## Subtask 2/2: Write two.txt
-
-Two is there.
-
-Execution summary:
-  Duration: [TIME]
-  Attempts: 4
-  Tools used: none known
-  Files modified: one.txt, two.txt
-  Verified: test -f one.txt -a -f two.txt
-  Recovered: timeout_no_progress: asked to divide the work; divided into 2 parts
-
-<task_metadata>
-  <session_id>[CHILD]</session_id>
-  <status>completed</status>
-</task_metadata>
---- standard error
-asking the agent to split the work
-Executing subtask 1/2
-Executing subtask 2/2
---- exit code 0
-
-"#]]);
-    let asked = workspace.note("2.prompt");
-    assert!(asked.contains("## Split this task"), "{asked}");
-    let part = workspace.note("4.prompt");
-    for text in [
-        "Do part 2 of 2",
-        "```text\nWrite two.txt\n```",
-        "```text\nWrite both files.\n```",
-        "Parts that are done:\n\n```text\n- Write one.txt\n```",
-    ] {
-        assert!(part.contains(text), "{text} in {part}");
-    }
-}
-
-#[test]
-fn a_part_that_fails_is_reported_with_the_parts_that_are_done() {
-    let workspace = Workspace::new().child_agent(
-        "1) sleep 60 ;;
-         2) printf '1. Write one.txt\\n2. Break\\n3. Never\\n' ;;
-         3) echo 1 >one.txt; echo 'One is there.' ;;
-         *) echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1 ;;",
-    );
-    let flags = ["--prompt", "Do it.", "--timeout", "6s", "--retries", "2"];
-    let output = workspace.delegate(&flags);
-    assert_eq!(output.code, Some(1), "{}", output.stdout);
-    assert_eq!(output.tag("failure_category"), Some("partial"));
-    assert!(
-        output.stdout.contains("  ✓ Write one.txt\n"),
-        "{}",
-        output.stdout
-    );
-    assert!(output.stdout.contains("Files modified: one.txt\n"));
-    assert!(output.stdout.contains("\nBlocked on: ModuleNotFoundError"));
-    assert!(
-        output.stderr.contains("Executing subtask 2/3\n"),
-        "{}",
-        output.stderr
-    );
-    assert!(!output.stderr.contains("Executing subtask 3/3\n"));
-}
-
-#[test]
-fn a_task_that_cannot_be_split_goes_to_a_person() {
-    let workspace = Workspace::new().child_agent("1) sleep 60 ;; *) echo 'It is one thing.' ;;");
-    let flags = ["--prompt", "Do it.", "--timeout", "2s", "--retries", "3"];
-    let output = workspace.delegate(&flags);
-    assert_eq!(output.code, Some(3), "{}", output.stdout);
-    assert_eq!(output.tag("failure_category"), Some("timeout"));
-    assert_eq!(output.tag("retryable"), Some("false"));
-    assert!(
-        output.stderr.contains("A person must decide: "),
-        "{}",
-        output.stderr
-    );
-}
-
-#[test]
 fn missing_context_is_looked_up_once() {
     let workspace = Workspace::new()
         .child_agent(
@@ -277,7 +179,7 @@ Suggested recovery actions:
   <retryable>false</retryable>
 </task_metadata>
 --- standard error
-attempt 2 of 5, with what was missing looked up, within 300s
+attempt 2 of 5, with the missing context, within 300s
 A person must decide: it needs something that only a person knows
 --- exit code 3
 
@@ -422,7 +324,7 @@ Execution summary:
   Tools used: none known
   Files modified: none
   Verified: ./check.sh
-  Recovered: permission_denied: repair: make check.sh executable; tried again with what is known, within 300s
+  Recovered: not_executable: repair: make check.sh executable; tried again with the failure explained, within 300s
 
 <task_metadata>
   <session_id>[CHILD]</session_id>
@@ -430,13 +332,13 @@ Execution summary:
 </task_metadata>
 --- standard error
 repair: make check.sh executable
-attempt 2 of 2, with what is known, within 300s
+attempt 2 of 2, with the failure explained, within 300s
 --- exit code 0
 
 "#]]);
     let second = workspace.note("2.prompt");
     assert!(second.contains("What was done since then:\n"), "{second}");
-    // Nobody repairs anything for an attempt that there is none of.
+    // Nothing is repaired for an attempt that will not be made.
     let workspace = Workspace::new()
         .child_agent("*) echo 'All done.' ;;")
         .file("check.sh", "#!/bin/sh\nexit 0\n");

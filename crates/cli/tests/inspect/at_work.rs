@@ -1,4 +1,4 @@
-//! While a run is at work.
+//! Commands during a run.
 
 use std::fs;
 
@@ -39,7 +39,7 @@ fn everything_can_be_looked_at() {
 "#]]);
     workspace.regreen(&["status", "other"]).shows(str![[r#"
     SPEC  other · 0 of 1 tasks done · specs/other/tasks.md
-     RUN  none yet: `regreen run` starts one
+     RUN  none yet: `regreen run other` starts one
     WARN  another spec is running here: process [PID], spec demo
 
     TODO  7 Else
@@ -94,7 +94,7 @@ working on it
 "#]]);
 }
 
-/// Everything in regreen's folder but what SQLite shares between readers.
+/// Returns everything in regreen's folder except the files that SQLite shares between readers.
 fn own_files(workspace: &Workspace) -> Vec<(String, Vec<u8>)> {
     let names = regreen_test_support::files_below(&workspace.path(".regreen"));
     let names = names.into_iter().filter(|name| !name.ends_with("-shm"));
@@ -127,7 +127,7 @@ fn nothing_can_be_decided_and_the_working_process_is_named() {
             output.stderr
         );
     }
-    // Whichever spec it is: the tree is one.
+    // Any spec: they share one tree.
     let output = workspace.regreen(&["skip", "7", "--spec", "other"]);
     assert_eq!(output.code, Some(2));
     assert_eq!(workspace.text(TASKS), TWO);

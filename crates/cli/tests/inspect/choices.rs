@@ -88,6 +88,11 @@ ended: all_green, 3 of 3 done, 2 of 100 attempts
   - **Verify**: `true`
 
 "#]]);
+    workspace
+        .regreen(&["status"])
+        .mentions("all tasks done, 1 by your choice")
+        .mentions("DONE  1.2 Second")
+        .mentions("your choice, unverified");
     workspace.regreen(&["why", "1.2"]).shows(str![[r#"
     PASS  1.2 Second
 
@@ -173,7 +178,7 @@ reopened 1.2 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
-    // Attempts 3, 4 and 5, where only two had been left.
+    // Attempts 3, 4 and 5, although only two were left.
     workspace.run(&flags).shows(str![[r#"
 resumed
 1.2 chosen retry
@@ -385,7 +390,7 @@ reopened 1.1 and reset its attempts; run `regreen run` to try again
 --- exit code 0
 
 "#]]);
-    // The limit is still 2, the recovery on: the state file says so.
+    // The limit is still 2 and recovery is still on, from the state file.
     let workspace = workspace.has_run(&[], 0);
     workspace.regreen(&["status"]).shows(str![[r#"
     SPEC  demo · 1 of 1 tasks done · 3 of 3 fixes done · specs/demo/tasks.md

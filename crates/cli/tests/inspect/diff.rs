@@ -142,7 +142,7 @@ reopened 1.1 and reset its attempts; run `regreen run` to try again
         .has_run(&[], 0);
     let printed = workspace.regreen(&["diff", "1.1"]);
     assert!(printed.stdout.contains("+++ b/times"), "{}", printed.stdout);
-    // One line of before, two that were added.
+    // One old line, and two added ones.
     assert!(
         printed.stdout.contains("@@ -1 +1,3 @@"),
         "{}",
@@ -193,7 +193,7 @@ fn without_git_there_is_nothing_to_show() {
 --- exit code 2
 
 "#]]);
-    // How many files there were is known all the same.
+    // The number of files is still known.
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
     PASS  1.1 Make it
 

@@ -21,7 +21,7 @@ fn spec() -> Workspace {
         .file(STATE_FILE, STATE)
 }
 
-/// What a session in the folder is told, with this beside its folder.
+/// Returns the answer to a session in the folder, with these extra fields.
 fn ask(test: &Workspace, more: &str) -> Output {
     let cwd = test.path(".");
     tell(test, &[], &format!(r#"{{"cwd":{cwd:?}{more}}}"#))
@@ -90,7 +90,7 @@ fn a_session_continues_at_every_stop_while_it_gets_on_and_no_longer() {
         let active = format!(r#","session_id":"s1","stop_hook_active":{active}"#);
         ask(&test, &active).exits(0).stdout.contains("block")
     };
-    // Not a Stop that regreen knows of.
+    // regreen has no record of an earlier Stop.
     assert!(!stop(true));
     assert!(stop(false));
     // Nothing was done since.
@@ -104,7 +104,7 @@ fn a_session_continues_at_every_stop_while_it_gets_on_and_no_longer() {
     assert!(!stop(true));
     std::fs::write(test.path("specs/login/.progress.md"), "## Learnings\n").unwrap();
     assert!(stop(true));
-    // Another session is not known.
+    // Another session has no record.
     let other = ask(&test, r#","session_id":"s2","stop_hook_active":true"#);
     other.exits(0).prints("").complains("");
 }
@@ -160,10 +160,13 @@ fn an_agent_that_has_said_it_is_done_may_stop() {
 fn at_the_limit_it_says_so_and_lets_go() {
     let state =
         r#"{"phase":"execution","totalTasks":3,"globalIteration":9,"maxGlobalIterations":9}"#;
-    ask(&spec().file(STATE_FILE, state), "")
-        .exits(0)
-        .prints("")
-        .complains(str![[r#"
+    let spec = spec().file(STATE_FILE, state);
+    ask(&spec, "").exits(0).prints("").complains(str![[r#"
+ERROR: Maximum global iterations (9) reached.
+
+"#]]);
+    let spec = spec.file("specs/login/.progress.md", "");
+    ask(&spec, "").exits(0).prints("").complains(str![[r#"
 ERROR: Maximum global iterations (9) reached. Review .progress.md for failure patterns.
 
 "#]]);
@@ -195,8 +198,8 @@ fn a_session_in_a_folder_below_finds_the_spec() {
     );
 }
 
-/// The agent of a run does one task. Kept in its session, it would do the others as well,
-/// unseen.
+/// A run's agent does one task. If it were kept in its session, it would do the others too,
+/// unsupervised.
 #[test]
 fn the_agent_of_a_run_may_stop() {
     let test = spec();
@@ -213,7 +216,7 @@ fn two_hundred_tasks_take_no_time() {
     let test = spec()
         .file("specs/login/tasks.md", rows.concat())
         .file(STATE_FILE, state);
-    // The quickest of some: other programs are at work on this machine, too.
+    // The fastest of several, because other programs are using this machine too.
     let quickest = (0..10).map(|_| {
         let start = Instant::now();
         assert!(ask(&test, "").stdout.contains("Task 151/200"));

@@ -29,7 +29,7 @@ fn a_run_that_is_exported_and_replayed_prints_the_lines_that_it_printed() {
     export(&workspace, &[]);
     let replayed = workspace.regreen(&["replay", "journal.jsonl"]);
     assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
-    // The summary needs the task file as it was; all that is before it is there.
+    // The summary needs the task file from back then; everything before it is there.
     let lines = printed.split("\n\n").next().unwrap_or_default();
     assert!(lines.contains("1.1.1"), "{lines}");
     assert_eq!(replayed.stdout.trim_end(), lines.trim_end());

@@ -153,7 +153,7 @@ fn without_a_run_there_is_no_log() {
     assert!(!workspace.has(".regreen"));
 }
 
-/// A title, colours, a cleared screen, a line that overwrites another.
+/// A title, colors, a cleared screen, and a line that overwrites another.
 const TRICKS: &str =
     "\\033]0;title\\007\\033[31mred\\033[0m\\033[2J\\302\\205\\342\\200\\256end\\nbad\\rgood\\n";
 
@@ -168,7 +168,7 @@ fn nothing_that_was_printed_commands_a_terminal() {
     assert_eq!(shown, "red end\r\nbad\r\ngood\r\nTASK_COMPLETE\r\n");
     let diff = workspace.output_on_terminal(&["diff", "1.1"]);
     assert!(diff.ends_with("+red end\r\n+bad\r\ngood\r\n"), "{diff:?}");
-    // For a program it is what it is.
+    // Programs get the bytes as they are.
     let output = workspace.command(&["log", "1.1"]).output().unwrap();
     assert!(output.stdout.starts_with(b"\x1b]0;title\x07\x1b[31mred"));
 }
@@ -189,7 +189,7 @@ fn secrets_in_a_diff_are_masked_on_a_terminal() {
     );
     let why = workspace.regreen(&["why", "1.1", "--diff"]);
     assert!(why.stdout.contains("+++ b/made") && !why.stdout.contains(&key));
-    // What goes into a file can be applied.
+    // Output to a file can be applied as a patch.
     let patch = workspace.regreen(&["diff", "1.1"]);
     assert!(patch.stdout.contains(&key));
 }
@@ -199,7 +199,7 @@ fn a_log_longer_than_memory_is_printed() {
     let workspace = tried_twice();
     let [run] = workspace.runs().try_into().unwrap();
     let log = workspace.path(&format!(".regreen/runs/{run}/1.1/1.log"));
-    // Takes no room on the disk.
+    // Takes no space on the disk.
     const LENGTH: u64 = 1 << 30;
     let file = File::options().write(true).open(log).unwrap();
     file.set_len(LENGTH).unwrap();
@@ -215,6 +215,6 @@ fn a_log_longer_than_memory_is_printed() {
     let printed = std::io::copy(&mut child.stdout.take().unwrap(), &mut std::io::sink());
     assert_eq!(printed.unwrap(), LENGTH);
     assert!(child.wait().unwrap().success());
-    // Only its end is looked at.
+    // Reads only its end.
     workspace.regreen(&["why", "1.1"]);
 }

@@ -1,7 +1,8 @@
-//! Looking at what was done, taking it back, and deciding about it, as a person does.
+//! Inspecting, undoing and deciding, as a person does.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod at_work;
+mod attempts;
 mod choices;
 mod diff;
 mod hook;

@@ -1,4 +1,4 @@
-//! Looking makes nothing and changes nothing.
+//! Inspecting creates nothing and changes nothing.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -26,7 +26,7 @@ fn done() -> Workspace {
         .has_run(&[], 0)
 }
 
-/// Every file with its content and the time it was changed.
+/// Returns every file with its content and modification time.
 fn everything(workspace: &Workspace) -> Vec<(String, Vec<u8>, std::time::SystemTime)> {
     let names = files_below(&workspace.path("."));
     names

@@ -71,7 +71,7 @@ skipping 1.2 from now on; run `regreen retry 1.2` to reopen
 --- exit code 0
 
 "#]]);
-    // At once, and not when the next run has heard of it.
+    // At once, not only when the next run has applied it.
     workspace.regreen(&["status"]).shows(str![[r#"
     SPEC  demo · 1 of 5 tasks done · 1 of 1 fixes done · specs/demo/tasks.md
      RUN  [RUN] · command:sh [AGENT]/agent.sh · limit reached; `regreen run` tries once more
@@ -116,7 +116,7 @@ reopened 1.2 and reset its attempts; run `regreen run` to try again
     let workspace = workspace.file("good", "").has_run(&[], 0);
     workspace.regreen(&["status"]).shows(str![[r#"
     SPEC  demo · 5 of 5 tasks done · 1 of 1 fixes done · specs/demo/tasks.md
-     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done, 1 of 4 unverified
+     RUN  [RUN] · command:sh [AGENT]/agent.sh · all tasks done, 1 of 3 unverified
           1 of 100 attempts
 
     PASS  1.1 Was done

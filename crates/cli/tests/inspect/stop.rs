@@ -5,7 +5,7 @@ use snapbox::str;
 
 use regreen_test_support::{Workspace, send_signal, wait_until};
 
-/// An agent that does not want to end, with children that want to stay.
+/// An agent that refuses to end, with children that do too.
 const STUBBORN: &str = "1.1:1) trap '' TERM
          sleep 300 & echo $! >$notes/pids
          setsid sh -c 'trap \"\" TERM INT HUP; echo $$; sleep 301' >>$notes/pids &
@@ -14,7 +14,7 @@ const STUBBORN: &str = "1.1:1) trap '' TERM
          wait ;;
      *) echo TASK_COMPLETE ;;";
 
-/// What a run gives a child before it is made to end.
+/// The time that a run gives a child before killing it.
 const GRACE: Duration = Duration::from_secs(1);
 
 #[test]
@@ -36,7 +36,7 @@ stopped spec demo; run `regreen run` to resume
         let pid = pid.parse().unwrap();
         wait_until(|| !send_signal("0", pid) || is_zombie(pid));
     }
-    // On a machine that does nothing else; a busy one gets more.
+    // On an idle machine; a busy one gets more.
     let allowed = GRACE + Duration::from_secs(2) * busy();
     assert!(took < allowed, "{took:?}");
     workspace.regreen(&["status"]).shows(str![[r#"
@@ -72,7 +72,7 @@ ended: all_green, 2 of 2 done, 2 of 100 attempts
 "#]]);
 }
 
-/// How many times longer than alone a process takes here.
+/// Returns how many times slower than on an idle machine a process is here.
 fn busy() -> u32 {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split('.').next().and_then(|load| load.parse().ok());
@@ -105,7 +105,7 @@ no run is active here
 fn a_process_that_has_not_the_tree_is_left_alone() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 First\n").agent("*) echo TASK_COMPLETE ;;");
     let workspace = workspace.has_run(&[], 0);
-    // What is written there means nothing while no process holds it.
+    // The content means nothing while no process holds the lock.
     let lock = format!("{}\nrun\ndemo\nspecs/demo/tasks.md\n", std::process::id());
     fs::write(workspace.path(".regreen/lock"), lock).unwrap();
     workspace.regreen(&["stop"]).shows(str![[r#"

@@ -1,4 +1,4 @@
-//! A journal that cannot be used.
+//! An unusable journal.
 
 use std::fs;
 

@@ -51,7 +51,7 @@ later
         workspace.text(PROGRESS),
         "## Completed Tasks\n- [x] 1.2 Later\n"
     );
-    // Once more does no harm.
+    // Repeating it is harmless.
     workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 nothing to revert for task 1.1
 --- exit code 0

@@ -13,7 +13,7 @@ fn a_session_is_kept_going_for_a_spec_that_is_used_but_not_for_one_that_is_only_
         .exits(0)
         .prints("login is the current spec (specs/login/tasks.md)\nRun it with: regreen run\n");
     hook(&workspace).mentions("Continue spec: login (Task 1/2, Iter 1)");
-    // Another spec does not become the current one by being made.
+    // Creating another spec does not make it the current one.
     workspace.regreen(&["init", "logout"]).exits(0);
     assert_eq!(workspace.text("specs/.current-spec"), "login\n");
     workspace.regreen(&["use", "logout"]).exits(0);

@@ -1,4 +1,4 @@
-//! Runs whose journal loses its end: nothing that was done is lost without being named.
+//! Runs whose journal loses its end: nothing is lost without being named.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use regreen_documents::TaskFile;
 
 use crate::kill_point::{KillPoint, Moment, Rng};
-use crate::project::{Case, Finished, Kind, PlanKind, Project};
+use crate::project::{Case, Kind, PlanKind, Project};
 
-/// What happens to the database.
+/// The damage to the database.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     /// The end of the write-ahead log is missing.
@@ -18,7 +18,7 @@ enum Damage {
     Deleted,
     /// The end of the database itself is missing.
     CutDatabase,
-    /// Some bytes of the database are others.
+    /// Some bytes of the database are overwritten.
     Overwritten,
 }
 
@@ -31,7 +31,7 @@ const DAMAGES: [Damage; 6] = [
     Damage::Overwritten,
 ];
 
-/// Kills a run, damages its journal and runs to the end, once for each number.
+/// For each number, kills a run, damages its journal and runs to the end.
 pub(crate) fn sweep(runs: u64, seed: u64) -> Vec<String> {
     let mut rng = Rng::new(seed);
     let mut complaints = Vec::new();
@@ -60,25 +60,34 @@ fn damage_one(damage: Damage, rng: &mut Rng) -> Vec<String> {
     std::thread::sleep(crate::AFTERLIFE);
     inflict(&project, damage, rng);
     let mut said = String::new();
-    let mut finished = project.start(&[]).finish();
-    said.push_str(&words_of(&finished));
-    if finished.status.code() == Some(78) && said.contains("regreen.db") {
-        // It was named; people delete it then.
+    let mut code = run_to_the_end(&project, &mut said);
+    if code == Some(78) && said.contains("regreen.db") {
+        // The damage was reported; people then delete the file.
         inflict(&project, Damage::Deleted, rng);
-        finished = project.start(&[]).finish();
-        said.push_str(&words_of(&finished));
+        code = run_to_the_end(&project, &mut said);
+    }
+    // Without a journal nothing proves that git's lock is from the killed run.
+    let locks = [".git/HEAD.lock", ".git/index.lock"].map(|lock| project.path(lock));
+    let is_named = |lock: &&PathBuf| said.contains(&format!("delete it: rm {}", lock.display()));
+    if let Some(lock) = locks.iter().find(is_named).filter(|_| code == Some(78)) {
+        fs::remove_file(lock).unwrap();
+        code = run_to_the_end(&project, &mut said);
     }
     let at = format!("{damage:?}, {point}");
-    if finished.status.code() != Some(0) {
-        return vec![format!("{at}: {:?}\n{said}", finished.status.code())];
+    if code != Some(0) {
+        return vec![format!("{at}: {code:?}\n{said}")];
     }
     let found = losses(&project, &said);
     let complaint = |what| format!("{at}: {what}\n{said}");
     found.into_iter().map(complaint).collect()
 }
 
-fn words_of(finished: &Finished) -> String {
-    format!("{}{}", finished.stdout, finished.stderr)
+/// Adds everything the run prints to `said`, and returns its exit code.
+fn run_to_the_end(project: &Project, said: &mut String) -> Option<i32> {
+    let finished = project.start(&[]).finish();
+    said.push_str(&finished.stdout);
+    said.push_str(&finished.stderr);
+    finished.status.code()
 }
 
 fn inflict(project: &Project, damage: Damage, rng: &mut Rng) {
@@ -121,7 +130,8 @@ fn inflict(project: &Project, damage: Damage, rng: &mut Rng) {
     }
 }
 
-/// Tasks without a line in the progress file, and tasks without their commit, that were not named.
+/// Returns the tasks without a line in the progress file or without their commit that were not
+/// named.
 fn losses(project: &Project, said: &str) -> Vec<String> {
     let read = |path: &str| fs::read_to_string(project.path(path)).unwrap_or_default();
     let progress = read("specs/k/.progress.md");

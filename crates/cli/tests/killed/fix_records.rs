@@ -1,14 +1,14 @@
-//! Whose fix is whose, as three files tell it.
+//! Which fix belongs to which task, according to three files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_documents::{StateDocument, TaskFile};
 use regreen_model::Task;
 
-/// Fixes by the task that they repair.
+/// Fixes by the task that they fix.
 type Fixes = BTreeMap<String, Vec<String>>;
 
-/// What is not as it must be when every task has passed; `state` is empty if none was kept.
+/// Returns everything that is wrong once every task has passed; `state` is empty if none was kept.
 pub(crate) fn complaints(tasks: &str, state: &str, progress: &str) -> Vec<String> {
     let tasks = TaskFile::read(tasks).tasks();
     let fixes = fixes(&tasks);
@@ -27,7 +27,8 @@ pub(crate) fn complaints(tasks: &str, state: &str, progress: &str) -> Vec<String
     complaints
 }
 
-/// A row that is open, there twice, a fix without a task, or not recorded exactly once.
+/// Finds a row that is open or duplicated, a fix without a task, or a row not recorded exactly
+/// once.
 fn oddity(task: &Task, all: &[Task], progress: &str) -> Option<String> {
     let id = task.id.as_ref().unwrap();
     let namesakes = all.iter().filter(|other| other.id == task.id).count();

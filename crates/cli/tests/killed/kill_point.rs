@@ -1,11 +1,11 @@
-//! When a run is killed.
+//! The moment when a run is killed.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::outcome::Outcome;
 
-/// What is waited for before the kill, and how long after it the kill comes.
+/// What to wait for before the kill, and for how long afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KillPoint {
     pub(crate) at: Moment,
@@ -17,17 +17,17 @@ pub(crate) struct KillPoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
     Start,
-    /// The n-th time that a script notes this word.
+    /// The n-th time that a script writes this note.
     Noted(&'static str, usize),
-    /// The n-th line that is printed: the step is stored, and nothing of it done yet.
+    /// The n-th printed line: the step is stored, but nothing of it is done yet.
     Line(usize),
-    /// The n-th time that the run asks the disk to keep something: needs strace.
+    /// The n-th sync of the run; needs strace.
     Sync(usize),
-    /// The n-th time that it puts one file into another's place, likewise.
+    /// The n-th rename of the run; needs strace.
     Rename(usize),
 }
 
-/// What can be aimed at: as often as it happened in an undisturbed run.
+/// The possible targets: as many as occurred in an undisturbed run.
 #[derive(Debug)]
 pub(crate) struct Targets {
     duration: Duration,
@@ -56,7 +56,7 @@ impl Targets {
         }
     }
 
-    /// One third anywhere, the rest at what is delicate.
+    /// One third anywhere, the rest at delicate moments.
     pub(crate) fn choose(&self, rng: &mut Rng) -> KillPoint {
         let few_millis = Duration::from_micros(rng.below(12_000));
         let hurry = rng.below(4) == 0;
@@ -103,7 +103,7 @@ impl fmt::Display for KillPoint {
     }
 }
 
-/// A random number generator that repeats itself for the same seed.
+/// A deterministic random number generator.
 #[derive(Debug)]
 pub(crate) struct Rng(u64);
 
@@ -112,7 +112,7 @@ impl Rng {
         Self(seed)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }

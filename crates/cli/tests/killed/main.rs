@@ -1,9 +1,9 @@
 //! Runs that are killed at any instant: the next run resumes and ends like a run that wasn't
-//! killed, no work is done twice, and no process stays alive.
+//! killed, no work is done twice, and no process survives.
 //!
 //! By default only a few runs are killed. `REGREEN_KILL_RUNS`, `REGREEN_KILL_DAMAGES` and
-//! `REGREEN_KILL_SEED` ask for more and for others, `REGREEN_KILL_PROGRAM` for another build; `cargo xtask sweep kills`
-//! sets them.
+//! `REGREEN_KILL_SEED` set more and other kills, and `REGREEN_KILL_PROGRAM` another build;
+//! `cargo xtask sweep kills` sets them.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::panic,
@@ -30,7 +30,7 @@ use processes::{Process, described, still_alive, wait_until_gone};
 use project::{Case, Kind, PlanKind, Project, Running};
 
 const DEFAULT_RUNS: u64 = 2;
-/// So long may anything outlive a regreen that was killed.
+/// How long anything may outlive a killed regreen.
 const AFTERLIFE: Duration = Duration::from_secs(2);
 /// Far more than a run takes, even on a busy machine.
 const STUCK: Duration = Duration::from_secs(120);
@@ -64,20 +64,20 @@ fn a_damaged_journal_loses_nothing_without_naming_it() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// What a kill and what came after it were like.
+/// A kill and its aftermath.
 #[derive(Debug)]
 struct Killed {
-    /// How many were alive at the kill, and how long the last of them stayed.
+    /// How many processes were alive at the kill, and how long the last one survived.
     alive: usize,
     gone_after: Duration,
     interruptions: usize,
 }
 
-/// What came of all of them.
+/// The totals of all kills.
 #[derive(Debug, Default)]
 struct Totals {
     killed: Vec<Killed>,
-    /// Runs that were over before the kill: those do not count.
+    /// Runs that were over before the kill, which do not count.
     too_late: u64,
     complaints: Vec<String>,
 }
@@ -147,7 +147,7 @@ fn asked(what: &str) -> Option<u64> {
     Some(value.parse().unwrap())
 }
 
-/// Another one each time, unless one was asked for: what fails can be repeated with it.
+/// Returns a new seed each time, unless one is set to repeat a failure.
 fn seed() -> u64 {
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
     asked("SEED").unwrap_or(now.subsec_nanos().into())
@@ -164,7 +164,7 @@ fn uninterrupted(case: Case, tracer: &[String]) -> (Outcome, Project) {
     (outcome, project)
 }
 
-/// How often an uninterrupted run syncs and renames; `None` where that is unknown.
+/// Returns how often an undisturbed run syncs and renames; `None` if unknown.
 fn disk_calls(case: Case) -> Option<(usize, usize)> {
     let version = Command::new("strace")
         .arg("-V")
@@ -185,8 +185,8 @@ fn disk_calls(case: Case) -> Option<(usize, usize)> {
     Some((count("fsync("), count("renameat2(")))
 }
 
-/// Kills once and runs to the end, with what there is to complain about; `None` if there was
-/// nothing left to kill.
+/// Kills once and runs to the end. Returns the complaints; `None` if there was nothing left to
+/// kill.
 fn kill_and_resume(
     case: Case,
     point: KillPoint,
@@ -195,7 +195,7 @@ fn kill_and_resume(
     let project = Project::new(case);
     let run = project.start(&tracer(point.at));
     let (killed_at, alive) = kill(&project, run, point)?;
-    // Where the next run begins at once, its processes have the same mark.
+    // If the next run starts at once, its processes have the same mark.
     let hurried = point.hurry.then(|| project.start(&[]));
     let left = || match point.hurry {
         true => still_alive(&alive),
@@ -205,8 +205,8 @@ fn kill_and_resume(
     let resumed = hurried.unwrap_or_else(|| project.start(&[]));
     let started = resumed.started;
     let finished = resumed.finish();
-    // It had ended, and was only still saying so: the next one is a run of its own that finds
-    // nothing to do.
+    // The run had ended and was only reporting it: the next one is a new run that finds nothing to
+    // do.
     let resumed = finished.stdout.contains(r#""event":"run_resumed""#);
     if !resumed && finished.stdout.contains(r#""attempts":{"made":0,"#) {
         return None;
@@ -230,7 +230,7 @@ fn outlived(left: &BTreeSet<Process>) -> String {
     format!("alive after {AFTERLIFE:?}:\n{}", left.join("\n"))
 }
 
-/// What kills the run at a call of its own.
+/// Returns the tracer that kills the run at one of its own system calls.
 fn tracer(at: Moment) -> Vec<String> {
     let (call, n) = match at {
         Moment::Sync(n) => ("fsync", n),
@@ -245,7 +245,7 @@ fn tracer(at: Moment) -> Vec<String> {
     ]
 }
 
-/// Kills it; when that was, and what was alive then.
+/// Kills the run. Returns the time, and what was alive then.
 fn kill(
     project: &Project,
     mut run: Running,

@@ -1,4 +1,4 @@
-//! Where a run led to, as far as it must not depend on whether it was disturbed.
+//! The parts of a run's result that must not depend on interruptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -19,15 +19,15 @@ const CHANGING: [&str; 4] = ["run", "attempts", "time_ms", "warnings"];
 pub(crate) struct Outcome {
     pub(crate) duration: Duration,
     pub(crate) lines: usize,
-    /// What must be the same, by what it is.
+    /// The facts that must be the same, by name.
     facts: BTreeMap<&'static str, String>,
     happened: String,
     attempts: Vec<Attempt>,
-    /// What is wrong with rows, fixes and their records, whatever they should be.
+    /// Inconsistencies between rows, fixes and their records.
     pub(crate) fix_records: Vec<String>,
 }
 
-/// An attempt in the history: its task and what came of it.
+/// An attempt in the history: its task and its result.
 #[derive(Debug)]
 struct Attempt {
     task: String,
@@ -70,7 +70,7 @@ impl Outcome {
         }
     }
 
-    /// How often the scripts noted this word.
+    /// Returns how often the scripts wrote this note.
     pub(crate) fn count(&self, word: &str) -> usize {
         let lines = self.happened.lines();
         lines
@@ -78,7 +78,7 @@ impl Outcome {
             .count()
     }
 
-    /// What differs from an undisturbed run, though this one was disturbed only once.
+    /// Returns the differences from an undisturbed run, after a single interruption.
     pub(crate) fn complaints(&self, uninterrupted: &Self) -> Vec<String> {
         let facts = uninterrupted.facts.iter().filter_map(|(what, expected)| {
             let found = &self.facts[what];
@@ -92,7 +92,7 @@ impl Outcome {
         complaints
     }
 
-    /// The agent is called once more for the task that was interrupted, and for no other.
+    /// The agent may run once more for the interrupted task, but for no other.
     fn work_done_twice(&self, uninterrupted: &Self) -> Option<String> {
         let ended: BTreeSet<&str> = self
             .happened
@@ -134,7 +134,7 @@ impl Outcome {
     }
 }
 
-/// The progress file with the subjects of the commits that it names, in place of their hashes.
+/// Returns the progress file with commit subjects in place of their hashes.
 fn with_subjects(project: &Project, progress: &str) -> String {
     let hash = Regex::new("(?m) - ([0-9a-f]{7,40})$").unwrap();
     let subject = |found: &Captures<'_>| {
@@ -144,13 +144,13 @@ fn with_subjects(project: &Project, progress: &str) -> String {
     hash.replace_all(progress, subject).into_owned()
 }
 
-/// Requests are named after the attempt that made them.
+/// Removes run ids: requests are named after the attempt that made them.
 fn without_runs(state: &str) -> String {
     let request = Regex::new(r"\d{8}-\d{6}(-\d+)?/\d+").unwrap();
     request.replace_all(state, "REQUEST").into_owned()
 }
 
-/// Returns the summary in the last event, without what an interruption changes.
+/// Returns the summary in the last event, without the fields that an interruption changes.
 fn summary(stdout: &str) -> String {
     let last = stdout.lines().last().unwrap_or_default();
     let mut event: serde_json::Value = serde_json::from_str(last).unwrap_or_default();
@@ -169,8 +169,8 @@ fn listing(folder: &Path) -> String {
     names.join("\n")
 }
 
-/// Every file that is neither git's nor regreen's, and what it holds; but for the spec's own,
-/// which have hashes in them.
+/// Returns every file that is neither git's nor regreen's, with its content, except the spec's own,
+/// which contain hashes.
 fn files(root: &Path) -> String {
     let work = root.join("work");
     let names = listing(&work);
@@ -182,8 +182,8 @@ fn files(root: &Path) -> String {
     format!("{beside}\n{}", said.collect::<String>())
 }
 
-/// How every run ended in which anything was attempted, and the attempts. (A run that was
-/// killed when its end was stored already has ended; the next has nothing to do.)
+/// Returns how every run with attempts ended, and the attempts. (A run that was killed after its
+/// end was stored has ended; the next one has nothing to do.)
 fn history(path: &Path) -> (String, Vec<Attempt>) {
     let store = Store::open(path, 0).unwrap();
     store.check().unwrap();

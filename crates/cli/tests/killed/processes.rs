@@ -1,4 +1,4 @@
-//! The processes of one run: whatever has its mark in the environment or among its arguments.
+//! The processes of one run: those with its mark in their environment or arguments.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A folder whose path is the mark, and in which the scripts note what happens.
+/// A folder whose path is the mark, and where the scripts write notes.
 #[derive(Debug)]
 pub(crate) struct Notes(PathBuf);
 
-/// A process for good: a number that is used again has another start.
+/// A unique process: a reused process id has another start time.
 pub(crate) type Process = (i32, String);
 
 impl Notes {
@@ -25,12 +25,12 @@ impl Notes {
         &self.0
     }
 
-    /// What the scripts have noted so far.
+    /// Returns the notes of the scripts so far.
     pub(crate) fn happened(&self) -> String {
         fs::read_to_string(self.0.join("happened")).unwrap_or_default()
     }
 
-    /// How often a script has noted this word.
+    /// Returns how often a script has written this note.
     pub(crate) fn count(&self, word: &str) -> usize {
         let happened = self.happened();
         let first_words = happened.lines().filter_map(|line| line.split(' ').next());
@@ -55,7 +55,7 @@ impl Notes {
     }
 }
 
-/// When a process was started; `None` if it is gone or a mere zombie.
+/// Returns when a process started; `None` if it is gone or a zombie.
 fn start_of(pid: i32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
@@ -64,7 +64,7 @@ fn start_of(pid: i32) -> Option<String> {
     (!is_dead).then_some(fields.get(19)?.to_string())
 }
 
-/// Waits until these processes are gone; how long that took, or who is left.
+/// Waits until these processes are gone. Returns how long that took, or which are left.
 pub(crate) fn wait_until_gone(
     mut who: impl FnMut() -> BTreeSet<Process>,
     since: Instant,
@@ -83,13 +83,13 @@ pub(crate) fn wait_until_gone(
     }
 }
 
-/// Those that are still what they were.
+/// Returns those that are still the same process.
 pub(crate) fn still_alive(processes: &BTreeSet<Process>) -> BTreeSet<Process> {
     let same = |process: &&Process| start_of(process.0).as_ref() == Some(&process.1);
     processes.iter().filter(same).cloned().collect()
 }
 
-/// Describes a process that should be gone, to help find out why it is not.
+/// Describes a process that should be gone, to help find out why it isn't.
 pub(crate) fn described((pid, _): &Process) -> String {
     let read = |file: &str| fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
     let command = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");

@@ -1,4 +1,4 @@
-//! A project with something to do, and regreen at work in it.
+//! A project with tasks to do, and runs of regreen in it.
 
 use std::fmt::{self, Write as _};
 use std::fs;
@@ -17,12 +17,12 @@ use crate::processes::Notes;
 
 pub(crate) const SPEC: &str = "specs/k";
 
-/// A plan and the agent that knows it.
+/// A plan, and an agent for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlanKind {
     /// Twenty tasks, some of which fail at first, without recovery.
     Twenty,
-    /// Tasks that need fixes, fixes of fixes, and rows that the agent asks for.
+    /// Tasks that need fixes, fixes of fixes, and rows that the agent requests.
     Healing,
 }
 
@@ -41,7 +41,7 @@ impl PlanKind {
         }
     }
 
-    /// Every other task has a commit of its own; where fixes are committed as well, every task.
+    /// Every other task has its own commit; if fixes are committed too, every task does.
     pub(crate) fn plan(self) -> String {
         let tasks = match self {
             Self::Twenty => 20,
@@ -61,14 +61,14 @@ impl PlanKind {
     }
 }
 
-/// Whether the project is kept in git.
+/// Whether the project is in git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Git,
     Plain,
 }
 
-/// What is run, and where.
+/// A plan, and the kind of project that it runs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Case {
     pub(crate) work: PlanKind,
@@ -124,7 +124,7 @@ impl Project {
         self.git(&["init", "--quiet", "--initial-branch=main", "."]);
         self.git(&["config", "user.name", "n"]);
         self.git(&["config", "user.email", "n@example.org"]);
-        // What it does in the background would be taken for something left behind.
+        // A background process would be mistaken for one that was left behind.
         self.git(&["config", "gc.auto", "0"]);
         self.git(&["config", "maintenance.auto", "false"]);
         self.git(&["add", "--all"]);
@@ -134,7 +134,7 @@ impl Project {
         }
     }
 
-    /// What git prints.
+    /// Returns the output of git.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let output = self
             .in_project(Command::new("git").args(arguments))
@@ -145,7 +145,7 @@ impl Project {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Whatever is configured on this machine is of no matter.
+    /// Isolates a command from the configuration of this machine.
     fn in_project<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command
             .current_dir(self.root())
@@ -155,7 +155,7 @@ impl Project {
             .env(Notes::VARIABLE, self.notes.path())
     }
 
-    /// Starts a run, with a tracer before it if there is one to be.
+    /// Starts a run, under a tracer if one is given.
     pub(crate) fn start(&self, tracer: &[String]) -> Running {
         let regreen = std::env::var("REGREEN_KILL_PROGRAM");
         let regreen =
@@ -181,7 +181,7 @@ fn write_script(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A run, and what it has printed.
+/// A run in progress, and its output.
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) child: Child,
@@ -191,7 +191,7 @@ pub(crate) struct Running {
     stderr: JoinHandle<String>,
 }
 
-/// A run that is over.
+/// A finished run.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
@@ -220,7 +220,7 @@ impl Running {
         }
     }
 
-    /// How many lines it has printed.
+    /// Returns how many lines it has printed.
     pub(crate) fn lines(&self) -> usize {
         self.lines.load(Ordering::Acquire)
     }

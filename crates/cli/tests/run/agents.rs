@@ -1,4 +1,4 @@
-//! An agent that is called by name: a script in the place of Claude Code prints what that prints.
+//! An agent that is called by name: a script in place of Claude Code imitates its output.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,26 +10,30 @@ use regreen_test_support::{STATE, Workspace, send_signal, wait_until};
 const TASK: &str = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n";
 const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s-1"}"#;
 const DONE: &str = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.\nTASK_COMPLETE","total_cost_usd":0.5,"usage":{"input_tokens":7,"output_tokens":3}}"#;
-/// Far below what the scripts would sleep.
+/// Far less than the scripts would sleep.
 const SOON: Duration = Duration::from_secs(100);
 
-/// A workspace whose `claude` is this script. It knows `$notes`, a folder outside of the workspace.
+/// A workspace whose `claude` is this script. It can use `$notes`, a folder outside the workspace.
 fn workspace(script: &str) -> Workspace {
     Workspace::with_tasks(TASK).program("claude", script)
 }
 
 pub(crate) fn run(workspace: &Workspace, flags: &[&str]) -> (Option<i32>, String) {
-    let output = run_command(workspace, flags).output().unwrap();
+    output_of(run_command(workspace, flags))
+}
+
+fn output_of(mut command: Command) -> (Option<i32>, String) {
+    let output = command.output().unwrap();
     let printed = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8(printed).unwrap())
 }
 
-/// `regreen run` with what is installed in the workspace.
+/// Returns `regreen run` with the programs installed in the workspace.
 pub(crate) fn run_command(workspace: &Workspace, flags: &[&str]) -> Command {
     workspace.command(&[&["run"], flags].concat())
 }
 
-/// A run that is at work.
+/// Starts a run.
 fn start(workspace: &Workspace, flags: &[&str]) -> Child {
     let mut command = run_command(workspace, flags);
     let command = command
@@ -39,7 +43,7 @@ fn start(workspace: &Workspace, flags: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-/// Waits until something of this name is in the journal.
+/// Waits until something with this name is in the journal.
 fn wait_for(workspace: &Workspace, name: &str) {
     wait_until(|| {
         let journal = workspace.command(&["journal"]).output().unwrap();
@@ -47,7 +51,7 @@ fn wait_for(workspace: &Workspace, name: &str) {
     });
 }
 
-/// A script that prints these lines.
+/// Returns a script that prints these lines.
 pub(crate) fn says(lines: &[&str]) -> String {
     let lines = lines.iter();
     lines
@@ -114,6 +118,38 @@ fn a_refused_login_ends_the_run_at_the_first_sign() {
     assert!(printed.contains("authentication_failed"), "{printed}");
 }
 
+const REFUSED: &str =
+    "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons";
+
+#[test]
+fn an_agent_that_refuses_to_start_ends_the_run_with_its_own_words() {
+    let workspace = workspace(&format!("echo '{REFUSED}' >&2\nexit 1\n"));
+    let (code, printed) = run(&workspace, &["--recovery-mode"]);
+    assert_eq!(code, Some(78), "{printed}");
+    let why = format!("claude ended before it started: {REFUSED}");
+    assert!(printed.contains(&why), "{printed}");
+    assert_eq!(workspace.note("calls").lines().count(), 1);
+    assert!(!workspace.text("specs/demo/tasks.md").contains("FIX"));
+    let delegated = workspace.command(&["delegate", "--prompt", "x", "--agent", "claude"]);
+    let (code, printed) = output_of(delegated);
+    assert_eq!(code, Some(78), "{printed}");
+    assert!(printed.contains(&why), "{printed}");
+}
+
+#[test]
+fn an_agent_that_began_before_is_started_once_more() {
+    let workspace = workspace(&format!(
+        "n=$(wc -l <\"$notes/calls\")\nif [ \"$n\" = 2 ]; then echo 'a passing trouble' >&2; exit 1; fi\n[ \"$n\" = 1 ] || touch out\n{}",
+        says(&[INIT, DONE])
+    ));
+    let (code, printed) = run(&workspace, &[]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(
+        printed.contains("The agent crashed (exit code 1): a passing trouble"),
+        "{printed}"
+    );
+}
+
 #[test]
 fn an_agent_that_finished_but_does_not_exit_counts_as_finished() {
     let workspace = workspace(&format!("touch out\n{}sleep 300", says(&[INIT, DONE])));
@@ -152,7 +188,7 @@ fn a_signal_before_an_error_at_the_end_is_not_a_success() {
     has_not_passed(&workspace, &[]);
 }
 
-/// An agent of the protocol that signals, and then stops for this reason.
+/// An agent over the protocol that signals, then stops for this reason.
 fn stops_for(reason: &str) -> Workspace {
     let answer = |id: u32, result: &str| {
         says(&[&format!(
@@ -232,7 +268,7 @@ fn a_permission_question_without_a_person_ends_the_run() {
     let denied = r#"{"type":"system","subtype":"permission_denied","tool_name":"Bash","message":"This command requires approval"}"#;
     let workspace = workspace(&format!("{}sleep 300", says(&[INIT, denied])));
     let (code, printed) = run(&workspace, &["--agent-permissions", "own"]);
-    // Once more, in case it finds another way; then a person decides.
+    // It tries once more, in case it finds another way; then a person decides.
     assert_eq!(code, Some(3), "{printed}");
     assert_eq!(workspace.note("calls").lines().count(), 2);
     assert!(
@@ -270,7 +306,7 @@ fn a_limit_that_lasts_too_long_ends_the_run_to_be_tried_later() {
     assert_eq!(code, Some(75), "{printed}");
 }
 
-/// What an agent says of its service, and how often it has been called.
+/// An agent whose service has a limit; counts its calls.
 fn limited(resets: &str) -> Workspace {
     let limit = format!(
         r#"{{"type":"rate_limit_event","rate_limit_info":{{"status":"rejected","resetsAt":'"{resets}"'}}}}"#
@@ -293,7 +329,7 @@ fn regreen_waits_out_a_limit_and_resumes_the_session() {
         calls.lines().nth(1).unwrap().contains("--resume s-1"),
         "{calls}"
     );
-    // Waiting is charged to nothing.
+    // Waiting is not charged to anything.
     let state = workspace.text(STATE);
     assert!(state.contains("\"globalIteration\": 1"), "{state}");
 }

@@ -1,4 +1,4 @@
-//! A person is asked what only a person can decide.
+//! Questions that only a person can decide.
 
 use std::fs;
 
@@ -12,14 +12,15 @@ const GUIDE: &str = include_str!("../../../../docs/healing.md");
 const SHELL: [&str; 3] = ["--agent", "shell", "--recovery-mode"];
 const ASKED: &str = "What now? ";
 
-/// The first task fails until there is a file `here`.
+/// The first task fails until a file `here` exists.
 fn failing() -> Workspace {
     Workspace::with_tasks(
         "- [ ] 1.1 Look\n  - **Do**: `cat here`\n  - **Verify**: `cat here`\n- [ ] 1.2 Work\n  - **Do**: `touch made`\n",
     )
 }
 
-/// An agent that makes no progress within its time limit and does not split, until it is told where to look.
+/// An agent that makes no progress within its time limit and does not split, until it is told where
+/// to look.
 fn stuck() -> Workspace {
     Workspace::with_tasks("- [ ] 1.1 Find it\n  - **Verify**: `test -f found`\n").agent(
         r#"*) case $prompt in *"under the rug"*) touch found; echo TASK_COMPLETE ;;
@@ -318,7 +319,7 @@ fn an_unknown_answer_is_asked_for_again() {
         .sees("\"maybe\" is not one of e/f/s/q.")
         .when(ASKED, "\n")
         .sees("\"\" is not one of e/f/s/q.")
-        // Commands do not listen.
+        // The shell agent takes no context.
         .when(ASKED, "c\n")
         .sees("\"c\" is not one of e/f/s/q.");
     assert_eq!(run.when(ASKED, "Q\n").ends().0, Some(3));
@@ -334,7 +335,7 @@ fn the_end_of_the_input_decides_nothing() {
         shown.contains("\n    STOP  1.1 not decided yet\n"),
         "{shown}"
     );
-    // Neither does an end where something was to be said.
+    // Nor does it if text was expected.
     let workspace = stuck();
     let mut run = run_stuck(&workspace, &[]);
     run.when(ASKED, "c\n")
@@ -384,7 +385,7 @@ fn killed_while_it_asks_a_run_asks_again() {
     let mut run = workspace.on_terminal(&SHELL);
     let (code, shown) = run.when(ASKED, "e\n").when("press Enter", "\n").ends();
     assert_eq!(code, Some(0), "{shown}");
-    // Attempts are numbered on, and counted afresh.
+    // Attempts keep their numbering, but the count starts over.
     assert!(!shown.contains("FAIL"), "{shown}");
     assert_eq!(shown.matches("] 1.1 Look").count(), 1, "{shown}");
 }

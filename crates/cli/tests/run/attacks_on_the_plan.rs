@@ -1,12 +1,13 @@
-//! Ways to a false green by the task file: each fails, whether the agent makes the change itself,
-//! or a test script or commit hook that it wrote.
+//! Attempts at a false green through the task file: each fails, whether the agent makes the change
+//! itself, or a test script or commit hook that it wrote.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use regreen_test_support::{Output, TASKS, Workspace};
 
-/// The agent attacks while 1.1 is done. It never does 1.2 and 1.3, so no run of this plan is green.
+/// The attack happens while the agent works on 1.1. The agent never does 1.2 and 1.3, so no run of
+/// this plan is green.
 const PLAN: &str = "# Plan
 
 - [ ] 1.1 First
@@ -20,7 +21,7 @@ const PLAN: &str = "# Plan
   - **Verify**: `test -f third`
 ";
 
-/// What is done to the task file.
+/// The attacks on the task file.
 const ATTACKS: &[(&str, &str)] = &[
     ("all rows are ticked", r"sed -i 's/- \[ \]/- [x]/' $tasks"),
     (
@@ -102,7 +103,6 @@ const ATTACKS: &[(&str, &str)] = &[
 /// A workspace in which the plan is attacked.
 type Attacked = fn(&str) -> Workspace;
 
-/// Who attacks.
 const ATTACKERS: [(&str, Attacked); 3] =
     [("agent", by_agent), ("check", by_check), ("hook", by_hook)];
 
@@ -126,7 +126,7 @@ fn by_check(attack: &str) -> Workspace {
     workspace(attack, "echo 'sh attack.sh' >check.sh")
 }
 
-/// People's hook runs a script of the repository.
+/// People's own hook runs a script of the repository.
 fn by_hook(attack: &str) -> Workspace {
     let workspace = workspace(attack, "echo 'sh attack.sh' >hook.sh");
     let hook = workspace.path(".git/hooks/pre-commit");
@@ -140,7 +140,7 @@ fn run(workspace: &Workspace) -> Output {
     workspace.run(&["--max-task-iterations=1"])
 }
 
-/// The rows and their fields: an agent may drop a heading.
+/// Returns the rows and their fields; an agent may drop a heading.
 fn rows(plan: &str) -> Vec<&str> {
     let lines = plan.lines();
     lines
@@ -163,7 +163,7 @@ fn no_change_of_the_plan_makes_a_run_green() {
     }
 }
 
-/// The run is over, and its rows are people's again: but a choice needs a person.
+/// After the run, the rows are people's again, but a choice still needs a person.
 #[test]
 fn an_agent_cannot_decide_for_the_person() {
     for command in [
@@ -172,6 +172,9 @@ fn an_agent_cannot_decide_for_the_person() {
         "retry 1.1",
         "undo 1.1",
         "accept-plan",
+        "answer 1.2 done",
+        "stop",
+        "stop --after-task",
     ] {
         let workspace = by_agent("true");
         let words: Vec<&str> = command.split(' ').collect();
@@ -196,7 +199,7 @@ fn an_agent_cannot_decide_for_the_person() {
     }
 }
 
-/// In an attempt, in a check and in a hook, the commands are refused as well.
+/// The commands are also refused in an attempt, a check and a hook.
 #[test]
 fn nothing_that_a_run_starts_can_decide_for_the_person() {
     let regreen = regreen_test_support::regreen();
@@ -215,6 +218,49 @@ fn nothing_that_a_run_starts_can_decide_for_the_person() {
         assert!(said.contains("decides for a person"), "{who}: {said}");
         assert!(workspace.text(TASKS).contains("- [ ] 1.2"), "{who}");
     }
+}
+
+/// Ways in which a program hides that a run started it: it removes the marker, cleans the whole
+/// environment, or leaves its parents and its session as well.
+const DISGUISES: [&str; 4] = [
+    "REGREEN",
+    "env -u REGREEN_KEEPER REGREEN",
+    "env -i REGREEN",
+    "setsid env -i sh -c 'sleep 0.1; REGREEN; touch ended' & sleep 0.05",
+];
+
+#[test]
+fn no_disguise_makes_an_agent_a_person() {
+    let regreen = regreen_test_support::regreen().display().to_string();
+    let commands = [
+        "skip 1.2",
+        "done 1.2",
+        "retry 1.1",
+        "undo 1.1",
+        "accept-plan",
+        "answer 1.2 done",
+        "stop",
+    ];
+    let tries: Vec<String> = commands
+        .iter()
+        .flat_map(|command| DISGUISES.map(|disguise| (*command, disguise)))
+        .map(|(command, disguise)| {
+            disguise.replace("REGREEN;", &format!("{regreen} {command} >>said 2>&1;"))
+                + &if disguise.ends_with("REGREEN") {
+                    format!(" {command} >>said 2>&1")
+                } else {
+                    "\nwhile ! test -f ended; do sleep 0.02; done; rm ended".to_owned()
+                }
+        })
+        .map(|line| line.replace("REGREEN ", &format!("{regreen} ")))
+        .collect();
+    let workspace = by_agent(&tries.join("\n"));
+    let printed = run(&workspace);
+    let said = workspace.text("said");
+    let refused = said.matches("decides for a person").count();
+    assert_eq!(refused, tries.len(), "{said}");
+    assert!(workspace.text(TASKS).contains("- [ ] 1.2"));
+    assert_eq!(printed.code, Some(1), "{}", printed.stdout);
 }
 
 #[test]
@@ -237,7 +283,7 @@ fn a_person_can_accept_what_was_reverted() {
         .replace("test -f third", "true");
     assert_eq!(workspace.text(TASKS), expected);
     run(&workspace).exits(0).mentions("1.3 attempt");
-    // It was accepted once.
+    // It can be accepted only once.
     let again = workspace.regreen(&["accept-plan"]);
     assert_eq!(again.code, Some(2), "{}{}", again.stdout, again.stderr);
 }
@@ -260,7 +306,7 @@ fn changes_that_cannot_be_merged_are_not_accepted() {
     assert_eq!(workspace.text(TASKS), edited);
 }
 
-/// The agent removes 1.3 twice; people have not settled it.
+/// The agent removes 1.3 twice, and no one has decided about it.
 fn removed_twice() -> Workspace {
     let tasks = "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n- [ ] 1.3 Third\n  - **Verify**: `test -f third`\n";
     let workspace = Workspace::with_tasks(tasks)
@@ -302,4 +348,105 @@ fn thousands_of_ticked_rows_are_told_in_a_few_lines() {
         told.contains("ticks of 295 more tasks were taken back"),
         "{told}"
     );
+}
+
+/// The agent ticks the rows of another spec, or rewrites their Verify, for a later run of that spec.
+#[test]
+fn no_change_of_the_plan_of_another_spec_makes_its_run_green() {
+    let other = "specs/other/tasks.md";
+    let plan = "- [ ] 1.1 Make o\n  - **Verify**: `test -f o`\n- [ ] 1.2 Make p\n";
+    for attack in [
+        "sed -i 's/\\[ \\]/[x]/'",
+        "sed -i 's/test -f o/true/'",
+        "rm",
+    ] {
+        let workspace = Workspace::with_tasks("- [ ] 1.1 First\n  - **Verify**: `test -f first`\n")
+            .file(other, plan)
+            .agent(&format!(
+                "*) touch first; [ $REGREEN_SPEC_DIR = specs/other ] || {attack} {other}; echo TASK_COMPLETE ;;"
+            ));
+        let told = workspace.run_as_text(&["demo"]).exits(0);
+        told.mentions("specs/other/tasks.md, the plan of another spec, was");
+        assert_eq!(workspace.text(other), plan, "{attack}");
+        let told = workspace.run_as_text(&["other", "--max-task-iterations=1"]);
+        told.exits(1).mentions("`test -f o` ended with");
+    }
+}
+
+#[test]
+fn the_plan_of_another_spec_is_reviewed_after_a_kill_too() {
+    let other = "specs/other/tasks.md";
+    let plan = "- [ ] 1.1 Make o\n  - **Verify**: `test -f o`\n";
+    let kill = "kill -9 $(grep PPid /proc/$PPID/status | cut -f2); sleep 5";
+    let workspace = Workspace::with_tasks("- [ ] 1.1 First\n  - **Verify**: `test -f first`\n")
+        .file(other, plan)
+        .agent(&format!("*) sed -i 's/test -f o/true/' {other}; {kill} ;;"));
+    assert_eq!(workspace.run_as_text(&["demo"]).code, None);
+    assert_ne!(workspace.text(other), plan);
+    let workspace = workspace.agent("*) echo TASK_COMPLETE ;;");
+    let told = workspace.run_as_text(&["other", "--max-task-iterations=1"]);
+    told.exits(1)
+        .mentions("the plan of another spec, was changed");
+    assert_eq!(workspace.text(other), plan);
+}
+
+/// People write the next plan while a run is at work.
+#[test]
+fn rows_and_texts_that_are_new_in_the_plan_of_another_spec_stay() {
+    let other = "specs/other/tasks.md";
+    let workspace = Workspace::with_tasks("- [ ] 1.1 First\n  - **Verify**: `test -f first`\n")
+        .file(other, "- [ ] 1.1 Make o\n")
+        .agent(&format!(
+            "*) touch first; echo '- [ ] 1.2 Make p' >>{other}; echo TASK_COMPLETE ;;"
+        ));
+    let told = workspace.run_as_text(&["demo"]).exits(0);
+    told.omits("the plan of another spec");
+    assert_eq!(
+        workspace.text(other),
+        "- [ ] 1.1 Make o\n- [ ] 1.2 Make p\n"
+    );
+}
+
+/// A plan that regreen could not write is reviewed by the next run, like one after a kill.
+#[test]
+fn a_plan_that_the_agent_made_read_only_is_reviewed_by_the_next_run() {
+    for lock in [
+        "chmod 444 $tasks",
+        "chmod 444 $tasks; chmod 555 $REGREEN_SPEC_DIR",
+    ] {
+        let plan = "- [ ] 1.1 First\n  - **Verify**: `test -f a`\n- [ ] 1.2 Second\n  - **Verify**: `test -f b`\n";
+        let attack =
+            "sed 's/\\[ \\]/[x]/; s/test -f ./true/' $tasks >$notes/plan; cat $notes/plan >$tasks";
+        let workspace = Workspace::with_tasks(plan).agent(&format!(
+            "1.1:1) touch a; {attack}; {lock}; echo TASK_COMPLETE ;;\n*) echo TASK_COMPLETE ;;"
+        ));
+        let agent = workspace.agent_flag();
+        let flags = ["run", "--agent", &agent, "--max-task-iterations=1"];
+        let Some(told) = workspace.as_ordinary_user(&flags) else {
+            return;
+        };
+        told.exits(78);
+        let writable = |path: &str, mode| {
+            fs::set_permissions(workspace.path(path), fs::Permissions::from_mode(mode)).unwrap();
+        };
+        writable("specs/demo", 0o755);
+        writable(TASKS, 0o644);
+        let told = workspace.as_ordinary_user(&flags).unwrap();
+        assert_eq!(told.code, Some(1), "{lock}: {}{}", told.stdout, told.stderr);
+        assert!(workspace.text(TASKS).contains("test -f b"), "{lock}");
+    }
+}
+
+#[test]
+fn a_row_that_was_removed_twice_is_not_written_again_by_the_agent() {
+    let plan = "- [ ] 1.1 A\n  - **Verify**: `test -f a`\n- [ ] 1.2 B\n- [ ] 1.3 C\n- [ ] 1.4 D\n  - **Verify**: `test -f d`\n";
+    let workspace = Workspace::with_tasks(plan).agent(
+        "1.3:*) touch c; printf -- '- [ ] 1.4 D\\n  - **Verify**: `true`\\n' >>$tasks; echo TASK_COMPLETE ;;
+         1.4:*) echo TASK_COMPLETE ;;
+         *) touch a; echo $REGREEN_TASK_ID >>b; sed -i '/1.4/,$d' $tasks; echo TASK_COMPLETE ;;",
+    );
+    for _ in 0..2 {
+        let told = workspace.run_as_text(&["--max-task-iterations=2"]);
+        told.exits(1).mentions("regreen skip 1.4");
+    }
 }

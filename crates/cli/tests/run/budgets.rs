@@ -1,4 +1,4 @@
-//! Budgets: scripts in the place of real agents say what they have used up.
+//! Budgets: scripts in place of real agents report what they have used.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use regreen_test_support::{Workspace, files_below, wait_until};
 const TWO: &str = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n- [ ] 1.2 Write more\n  - **Verify**: `test -f more`\n";
 const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s-1"}"#;
 const DONE: &str = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.\nTASK_COMPLETE","total_cost_usd":0.5,"usage":{"input_tokens":700,"output_tokens":30}}"#;
-/// Far below what the scripts would sleep.
+/// Far less than the scripts would sleep.
 const SOON: Duration = Duration::from_secs(100);
 
-/// Claude Code, with a script that may look at `$REGREEN_TASK_ID`.
+/// Claude Code as a script, which may read `$REGREEN_TASK_ID`.
 fn claude(script: &str) -> Workspace {
     Workspace::with_tasks(TWO).program("claude", script)
 }
@@ -26,7 +26,7 @@ fn says_once(printed: &str, text: &str) {
     assert_eq!(printed.matches(text).count(), 1, "{text}\n{printed}");
 }
 
-/// When it happens, and in the summary.
+/// Once when it happens, and once in the summary.
 #[track_caller]
 fn says_twice(printed: &str, text: &str) {
     assert_eq!(printed.matches(text).count(), 2, "{text}\n{printed}");
@@ -45,7 +45,7 @@ fn a_run_ends_before_an_attempt_that_its_budget_cannot_pay_for() {
     says_once(&printed, "    Cost  $0.50\n");
     says_once(&printed, "  Tokens  700 in, 30 out\n");
     assert_eq!(calls(&workspace), 1);
-    // A new run has a budget of its own.
+    // A new run has its own budget.
     let (code, printed) = run(&workspace, &["--max-cost", "0.5"]);
     assert_eq!(code, Some(0), "{printed}");
 }
@@ -78,7 +78,7 @@ fn a_task_and_its_fixes_have_one_budget() {
     assert_eq!(calls(&workspace), 3, "{printed}");
 }
 
-/// A message of Claude Code that has used up so many tokens so far.
+/// A message from Claude Code that reports this many tokens so far.
 fn message(id: &str, input: u64, output: u64) -> String {
     format!(
         r#"{{"type":"assistant","message":{{"id":"{id}","model":"m","content":[{{"type":"text","text":"on it"}}],"usage":{{"input_tokens":{input},"output_tokens":{output}}}}}}}"#
@@ -108,7 +108,7 @@ fn usage_reported_along_the_way_is_not_counted_twice() {
     says_once(&printed, "  Tokens  1.4k in, 60 out\n");
 }
 
-/// Starts a run and kills it when there is a file whose name ends like this.
+/// Starts a run and kills it once a file with this suffix exists.
 fn killed_at(workspace: &Workspace, flags: &[&str], file: &str) {
     let mut started = command(workspace, flags)
         .stdout(Stdio::null())
@@ -126,7 +126,7 @@ fn killed_at(workspace: &Workspace, flags: &[&str], file: &str) {
 
 #[test]
 fn the_amount_spent_before_a_kill_counts() {
-    // It has said what it cost, and does not exit.
+    // It has reported its cost, and does not exit.
     let workspace = claude(&format!("{}sleep 300", says(&[INIT, DONE])));
     killed_at(&workspace, &["--max-cost", "0.5"], "1.usage");
     let (code, printed) = run(&workspace, &["--max-cost", "0.5"]);
@@ -163,7 +163,7 @@ fn codex_turn(thread: &str, text: &str, input: u64, output: u64) -> String {
 
 #[test]
 fn a_resumed_codex_session_is_counted_once() {
-    // It forgets the signal, is reminded in its session, and tells its whole past again.
+    // It forgets the signal, gets a reminder in its session, and reports its whole past again.
     let workspace = Workspace::with_tasks(TWO).program("codex",
         &format!(
             "case $(wc -l <\"$notes/calls\") in\n*1) touch out\n{} ;;\n*2) {} ;;\n*) touch more\n{} ;;\nesac",

@@ -1,11 +1,11 @@
-//! What a failure is put down to, and what the next attempt and the person are told of it.
+//! The diagnosed cause of a failure, in the next prompt and in the question to a person.
 
 use regreen_test_support::{TASKS, Workspace};
 
 const RED: &str = "- [ ] 1.1 Store it\n  - **Verify**: `grep -q TABLE schema.sql`\n";
 const RECOVERY: [&str; 2] = ["--recovery-mode", "--no-input"];
 
-/// Runs with this agent until a person has to decide, and returns what is said in the end.
+/// Runs with this agent until a person has to decide, and returns the final message.
 fn asked(tasks: &str, arms: &str) -> (Workspace, String) {
     let workspace = Workspace::with_tasks(tasks)
         .file("schema.sql", "nothing yet\n")

@@ -1,4 +1,4 @@
-//! Commits in real repositories: what belongs to the task, and nothing else.
+//! Commits in real repositories contain exactly the work of the task.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -75,7 +75,7 @@ M	specs/demo/.progress.md
 
 "#]],
     );
-    // The line with the last hash goes into the closing commit; the state into none.
+    // The line with the last hash goes into the closing commit; the state file into none.
     let status = workspace.git(&["status", "--porcelain"]);
     assert_eq!(status, format!("?? {STATE}\n"));
     let committed = workspace.git(&["show", &format!("HEAD~1:{PROGRESS}")]);
@@ -412,7 +412,7 @@ M	specs/demo/.progress.md
 
 "#]],
     );
-    // Nor where it was committed before.
+    // Not even if it was committed before.
     let workspace = workspace.committed("the state").file(TASKS, TWO);
     assert_eq!(workspace.run(&["--keep-state"]).code, Some(0));
     let changed = workspace.git(&["log", "--format=%s", "--", STATE]);
@@ -503,7 +503,7 @@ fn a_file_that_the_user_edits_between_two_runs_is_the_users() {
     assert_eq!(workspace.git(&["show", "HEAD:early"]), "early\n");
 }
 
-/// Kills regreen when this commit has been made, once.
+/// Kills regreen right after this commit, once.
 fn kill_after_commit(subject: &str) -> String {
     format!(
         "#!/bin/sh
@@ -554,7 +554,7 @@ fn a_commit_made_just_before_a_kill_is_found_though_a_fix_was_committed_before_i
     assert!(progress.contains(&line), "{progress}");
 }
 
-/// Leaves a lock of git, as a git does that is killed.
+/// Leaves a git lock, as a killed git does.
 fn lock(workspace: &Workspace, name: &str, age: Duration) {
     let path = workspace.path(name);
     fs::write(&path, "").unwrap();
@@ -582,7 +582,7 @@ fn locks_that_a_killed_git_left_are_moved_aside_for_the_commit() {
     }
 }
 
-/// Its owner may be in another container: only the user can know.
+/// Its owner may be in another container, so only the user can know.
 #[test]
 fn a_recent_lock_stays_and_the_message_names_the_way_out() {
     let workspace = Workspace::in_git(TWO).agent(WORKER);
@@ -616,7 +616,8 @@ fn a_lock_that_is_younger_than_our_own_killed_commit_is_ours() {
     );
 }
 
-/// The agent of 1.2 puts another repository, or none, in the place of the one with the commit of 1.1.
+/// The agent of 1.2 replaces the repository that has the commit of 1.1 with another one, or removes
+/// it.
 #[test]
 fn commits_that_are_lost_with_the_repository_are_named() {
     let again = "git init -q .; git add -A; git commit -q -m new";

@@ -1,4 +1,4 @@
-//! Time limits, an agent that is not there, and people who ask to stop.
+//! Time limits, a missing agent, and requests to stop.
 
 use std::fs;
 
@@ -57,7 +57,7 @@ fn an_agent_that_is_not_there_stops_the_run_at_once() {
 --- no state
 
 "#]]);
-    // Once it is there, the run begins.
+    // Once the agent is installed, the run starts.
     let workspace = workspace.agent("*) echo TASK_COMPLETE ;;");
     workspace
         .run_as_text(&[])
@@ -86,7 +86,7 @@ x - [x] 1.2 Second
 "#]]);
 }
 
-/// An agent at work, with children that want to stay.
+/// A running agent, with children that refuse to end.
 const STUBBORN: &str = "1.1:1) trap '' TERM
          sleep 300 & echo $! >$notes/pids
          setsid sh -c 'trap \"\" TERM INT HUP; echo $$; sleep 301' >>$notes/pids &
@@ -166,7 +166,7 @@ fn a_second_signal_ends_the_run_at_once() {
     wait_until(|| workspace.has_note("asked"));
     run.signal("INT");
     let output = run.wait();
-    // As the shell would have it: ended by the signal, unless all was over already.
+    // As in a shell: ended by the signal, unless everything was already over.
     assert!(matches!(output.code, None | Some(130)), "{:?}", output.code);
     assert_all_gone(&workspace);
     let output = workspace.run(&[]);
@@ -241,7 +241,7 @@ fn a_run_resumes_with_another_agent_only_if_asked_to() {
     let run = workspace.start(&[], "at-work");
     run.signal("KILL");
     run.wait();
-    // It is not remembered on another machine, or once someone has cleaned up.
+    // The agent is not remembered on another machine, or after a cleanup.
     fs::remove_dir_all(workspace.note_path("state")).unwrap();
     let refused = workspace.regreen(&["run"]);
     assert_eq!(refused.code, Some(2));
@@ -253,38 +253,82 @@ fn a_run_resumes_with_another_agent_only_if_asked_to() {
     ] {
         assert!(said.contains(part), "{said}");
     }
-    // An interrupted change may be a person's, and regreen says so.
+    // A change from an interrupted attempt may be a person's, and regreen says so.
     let output = workspace.run(&[]);
     output
         .exits(0)
         .mentions("attempt 1 of task 1.1 was interrupted, so everything");
 }
 
-#[test]
-fn smart_ralph_s_epic_and_index_learn_that_the_spec_is_done() {
-    let epic = "specs/_epics/shop/.epic-state.json";
-    let workspace = Workspace::with_tasks("- [ ] 1.1 Write it\n")
+const EPIC: &str = "specs/_epics/shop/.epic-state.json";
+const INDEX: &str = "specs/.index/index-state.json";
+const INDEX_PAGE: &str = "specs/.index/index.md";
+
+/// A spec of an epic, in an index of all specs.
+fn spec_of_an_epic() -> Workspace {
+    let task = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n  - **Commit**: `feat: it`\n";
+    Workspace::with_tasks(task)
         .file(
             "specs/demo/.ralph-state.json",
             r#"{"phase":"execution","epicName":"shop"}"#,
         )
         .file(
-            epic,
+            EPIC,
             r#"{"name":"shop","specs":[{"name":"demo","status":"in_progress","dependencies":[]}]}"#,
         )
-        .file(
-            "specs/.index/index-state.json",
-            r#"{"specs":[{"name":"demo","phase":"execution"}]}"#,
-        )
-        .file(
-            "specs/.index/index.md",
-            "| demo | ./specs | execution | 0/1 tasks |\n",
-        )
-        .agent("*) touch out; echo TASK_COMPLETE ;;");
+        .file(INDEX, r#"{"specs":[{"name":"demo","phase":"execution"}]}"#)
+        .file(INDEX_PAGE, "| demo | ./specs | execution | 0/1 tasks |\n")
+        .agent("*) touch out; echo TASK_COMPLETE ;;")
+}
+
+#[test]
+fn smart_ralph_s_epic_and_index_learn_that_the_spec_is_done() {
+    let workspace = spec_of_an_epic();
     workspace.run(&[]).exits(0);
-    assert!(workspace.text(epic).contains(r#""status":"completed""#));
-    let index = workspace.text("specs/.index/index-state.json");
+    assert!(workspace.text(EPIC).contains(r#""status":"completed""#));
+    let index = workspace.text(INDEX);
     assert!(index.contains(r#""phase":"completed""#), "{index}");
-    let page = workspace.text("specs/.index/index.md");
+    let page = workspace.text(INDEX_PAGE);
     assert_eq!(page, "| demo | ./specs | completed | done |\n");
+}
+
+#[test]
+fn the_closing_commit_has_the_epic_and_the_index_if_git_tracks_them() {
+    let workspace = spec_of_an_epic().file(".gitignore", ".ralph-state.json\n");
+    workspace.init_git();
+    let workspace = workspace.committed("before");
+    workspace.git(&["rm", "--cached", "--quiet", INDEX_PAGE]);
+    workspace.git(&["commit", "--quiet", "-m", "not tracked"]);
+    workspace.run(&[]).exits(0);
+    let history = workspace.history();
+    let last = "* chore(demo): record progress\n\n\
+                M\tspecs/.index/index-state.json\n\
+                M\tspecs/_epics/shop/.epic-state.json\n\
+                A\tspecs/demo/.progress.md\n";
+    assert!(history.ends_with(last), "{history}");
+    assert_eq!(
+        workspace.git(&["status", "--porcelain"]),
+        "?? specs/.index/index.md\n"
+    );
+}
+
+#[test]
+fn an_index_that_the_user_was_changing_is_not_committed() {
+    let workspace = spec_of_an_epic().file(".gitignore", ".ralph-state.json\n");
+    workspace.init_git();
+    let workspace = workspace
+        .committed("before")
+        .file(INDEX_PAGE, "mine\n| demo | ./specs | execution |  |\n");
+    workspace
+        .run_as_text(&[])
+        .exits(0)
+        .mentions("specs/.index/index.md");
+    assert_eq!(
+        workspace.git(&["status", "--porcelain"]),
+        " M specs/.index/index.md\n"
+    );
+    assert_eq!(
+        workspace.text(INDEX_PAGE),
+        "mine\n| demo | ./specs | completed | done |\n"
+    );
 }

@@ -1,17 +1,18 @@
-//! Ways to a green check that is none: each was green once, though something had failed.
+//! Checks that were once green although something had failed.
 
 use std::os::unix::fs::PermissionsExt;
 
-use regreen_test_support::Workspace;
+use regreen_test_support::{TASKS, Workspace};
 
-/// Runs a task with this Verify; returns the exit code, and whether it was marked unverified.
+/// Runs a task with this Verify. Returns the exit code, and whether it was marked unverified.
 fn judged(verify: &str) -> (Option<i32>, bool) {
     let tasks = format!("- [ ] 1.1 Write it\n  - **Verify**: {verify}\n");
     let workspace = Workspace::with_tasks(&tasks)
         .file("t.sh", "exit 0\n")
         .file("app/t.sh", "exit 1\n")
         .agent("*) echo it >>out; echo TASK_COMPLETE ;;");
-    let output = workspace.run_as_text(&["--json", "--max-task-iterations=1"]);
+    let flags = ["--json", "--max-task-iterations=1", "--preflight=warn"];
+    let output = workspace.run_as_text(&flags);
     let marked = output.stdout.contains("expectation_not_checked");
     (output.code, marked)
 }
@@ -49,7 +50,12 @@ fn a_failure_is_never_turned_into_a_pass() {
         "`cat missing.log | grep -c ERROR` prints 0",
         "`grep -rs TODO missing/` no output",
         "`test -z \"$(grep -r TODO missing)\"`",
+        "`no-such-linter src | grep -c error` prints 0",
+        "`! no-such-linter src | grep -q error`",
+        "`test -z \"$(no-such-linter src)\"`",
+        "`.venv/bin/lint src | grep -c error` prints 0",
         "`echo TypeError` shows no \"Error\"",
+        "`sh -c 'echo 1 problem >&2'` no output",
         "`echo ERRORS: 3` shows no ERROR",
         "Both `true` and `sh -c 'exit 1'` fail",
         "`sh -c 'echo 3; exit 1'` prints 3",
@@ -76,6 +82,9 @@ fn expectations_that_hold_still_pass() {
         "`! grep -q FAIL out`",
         "`! test -e nosuch`",
         "`! ls nosuch`",
+        "`cat out | grep -c error` prints 0",
+        "`! cat out | grep -q error`",
+        "`check() { cat out; }; check | grep -c error` prints 0",
         "`test ! -f nosuch`",
         "`sh app/t.sh` fails",
         "`sh -c 'echo usage; exit 2'` exits 2 and prints \"usage\"",
@@ -101,7 +110,8 @@ fn what_can_not_be_checked_is_marked() {
     }
 }
 
-/// What makes a bare text a command is looked up before the agent works: it can't take that away.
+/// Whether a bare text is a command is decided before the agent works, so the agent can't change
+/// that.
 #[test]
 fn a_check_that_the_agent_makes_impossible_is_red() {
     for (verify, deed) in [
@@ -114,7 +124,7 @@ fn a_check_that_the_agent_makes_impossible_is_red() {
         let workspace = Workspace::with_tasks(&tasks)
             .file("Makefile", "check:\n\ttrue\n")
             .file("check.txt", "true\n")
-            // Not check.sh: make would make `check` of it.
+            // Not check.sh, because make would build `check` from it.
             .file("judge.sh", "#!/bin/sh\n")
             .agent(&format!("*) {deed}; echo it >>out; echo TASK_COMPLETE ;;"));
         let script = workspace.path("judge.sh");
@@ -124,7 +134,7 @@ fn a_check_that_the_agent_makes_impossible_is_red() {
     }
 }
 
-/// So is one that an earlier task makes impossible.
+/// The same applies if an earlier task makes it impossible.
 #[test]
 fn a_check_that_was_there_when_the_run_began_is_red_when_it_is_gone() {
     let tasks =
@@ -165,10 +175,57 @@ fn a_fix_whose_own_verify_failed_is_marked() {
 fn open_rows_with_a_verify_that_are_not_run_are_named() {
     let tasks = "- [ ] 1.1 A\n  - **Verify**: `test -f out`\n- [ ] 1.2 B\n  - **Verify**: `test -f out`\n- [ ] Task 1.3: C\n  - **Verify**: `test -f c`\n";
     let workspace = Workspace::with_tasks(tasks).agent("*) echo it >>out; echo TASK_COMPLETE ;;");
-    let output = workspace.run_as_text(&[]);
-    assert!(
-        output.stdout.contains("not run: line 5 (Task 1.3: C)"),
-        "{}",
-        output.stdout
+    let notice = "1 open row has no id, so it is not run: line 5 (Task 1.3: C, with a Verify); give it an id like the other tasks have to make it a task";
+    workspace.run_as_text(&[]).mentions(notice);
+    workspace.regreen(&["status"]).mentions(notice);
+    let (message, help) = (
+        "1 open row has no id, so it is not run",
+        "give it an id like the other tasks have",
     );
+    workspace
+        .regreen(&["lint"])
+        .mentions(message)
+        .mentions(help);
+}
+
+/// People insert a row, which renumbers those below it, and the title doesn't tell two of them apart.
+#[test]
+fn checks_of_rows_with_the_same_title_are_repeated_after_they_were_renumbered() {
+    let tasks = "- [ ] Add tests
+  - **Verify**: `test -f a`
+- [ ] Add tests
+  - **Verify**: `test -f b`
+- [ ] Make c
+  - **Verify**: `test -f c`
+";
+    let done = "echo TASK_COMPLETE ;;";
+    let workspace = Workspace::with_tasks(tasks).agent(&format!(
+        "1:*) touch a; {done}\n2:*) touch b; {done}\n*) {done}"
+    ));
+    let flags = ["--max-task-iterations=1"];
+    workspace.run_as_text(&flags).exits(1);
+    let plan = workspace.text(TASKS);
+    let workspace = workspace
+        .file(TASKS, format!("- [x] New first row\n{plan}"))
+        .agent(&format!("*) rm b; touch c; {done}"));
+    let told = workspace.run_as_text(&flags).exits(1);
+    told.mentions("`test -f b` ended with");
+}
+
+#[test]
+fn what_the_hooks_of_the_last_commit_change_is_checked_again() {
+    for hook in ["pre-commit", "post-commit"] {
+        let tasks = "- [ ] 1.1 Make a\n  - **Verify**: `test -f a`\n  - **Commit**: `feat: a`\n";
+        let path = format!(".git/hooks/{hook}");
+        let workspace = Workspace::in_git(tasks)
+            .file(
+                &path,
+                "#!/bin/sh\necho >>.git/count\n[ $(wc -l <.git/count) -lt 2 ] || rm -f a\n",
+            )
+            .agent("*) touch a; echo TASK_COMPLETE ;;");
+        std::fs::set_permissions(workspace.path(&path), PermissionsExt::from_mode(0o755)).unwrap();
+        let told = workspace.run_as_text(&[]).exits(1);
+        told.mentions("files changed while the closing commit was made (a)")
+            .mentions("no longer does");
+    }
 }

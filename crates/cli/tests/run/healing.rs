@@ -1,4 +1,4 @@
-//! Recovery is on: a failed task gets a task that repairs it, and is tried again.
+//! With recovery on, a failed task gets a fix task, and is tried again.
 
 use snapbox::str;
 
@@ -144,7 +144,7 @@ fn a_fix_that_fails_gets_a_fix_of_its_own() {
     let output = workspace.run(&["--recovery-mode", "--keep-state"]);
     output.and_spec(&workspace).shows(str![[r#"
 1.3 attempt 1 of 5; failed (missing_file): File not found: src/parser.ts; inserted 1.3.1
-1.3.1 attempt 1 of 5; failed (runtime_exception): no such folder; inserted 1.3.1.1
+1.3.1 attempt 1 of 5; failed (missing_file): no such folder; inserted 1.3.1.1
 1.3.1.1 attempt 1 of 5; verify red; done
 1.3.1 attempt 2 of 5; verify green; done
 1.3 attempt 2 of 5; verify green; done

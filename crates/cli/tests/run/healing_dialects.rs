@@ -1,4 +1,4 @@
-//! Healing in task files of every kind: a fix looks like the rows around it.
+//! Healing in task files of every style: a fix looks like the rows around it.
 
 use snapbox::str;
 
@@ -7,7 +7,7 @@ use regreen_test_support::{PROGRESS, STATE, TASKS, Workspace};
 const FAILED: &str =
     "printf 'Task %s: it FAILED\\n- Error: boom\\n- Attempted fix: none\\n' $REGREEN_TASK_ID";
 
-/// An agent that fails this task once; its fix makes the file `fixed`.
+/// An agent that fails this task once; its fix creates the file `fixed`.
 fn failing_once(tasks: impl AsRef<str>, id: &str) -> Workspace {
     Workspace::with_tasks(tasks.as_ref()).agent(&format!(
         "{id}:1) {FAILED} ;;
@@ -16,7 +16,7 @@ fn failing_once(tasks: impl AsRef<str>, id: &str) -> Workspace {
     ))
 }
 
-/// What became of the plan after all of it was healed.
+/// Returns the plan after it was healed.
 #[track_caller]
 fn healed(workspace: &Workspace, flags: &[&str]) -> String {
     let output = workspace.run(&[&["--recovery-mode"], flags].concat());
@@ -436,7 +436,7 @@ x - [x] 1.3 Do it
     );
 }
 
-/// What `tasks` becomes, with its carriage returns and tabs shown.
+/// Returns the healed `tasks`, with carriage returns and tabs made visible.
 #[track_caller]
 fn bytes(tasks: &str, id: &str) -> String {
     let workspace = failing_once(tasks, id);

@@ -1,4 +1,4 @@
-//! The examples that fix tasks were first described with, each as a run with all its files.
+//! The examples in the original description of fix tasks, each as a run with all its files.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ const GENERATION: &str = r#"- [ ] 1.3 Add failure parser
   - **Commit**: feat(coordinator): add failure parser
 "#;
 
-/// Says that the task of the moment has failed, as executors do.
+/// Reports a failure of the current task, as executors do.
 fn failed(error: &str, attempted: &str) -> String {
     format!(
         "printf 'Task %s: it FAILED\\n- Error: {error}\\n- Attempted fix: {attempted}\\n\
@@ -23,7 +23,7 @@ fn failed(error: &str, attempted: &str) -> String {
     )
 }
 
-/// Keeps the plan and the state as they are while this attempt is made.
+/// Keeps copies of the plan and the state as they are during this attempt.
 const KEEP: &str =
     "cp $tasks $notes/tasks.then; cp ${tasks%/*}/.ralph-state.json $notes/state.then";
 
@@ -198,7 +198,7 @@ fn after_its_fix_a_task_is_tried_again_and_the_next_one_follows() {
     ));
     let output = workspace.run(&["--recovery-mode", "--keep-state"]);
     output.and_spec(&workspace).shows(str![[r#"
-1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): syntax error in parser.ts; inserted 1.3.1
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (syntax_error): syntax error in parser.ts; inserted 1.3.1
 1.3.1 attempt 1 of 5; verify green; done
 1.3 attempt 2 of 5; verify green; done
 1.4 attempt 1 of 5; verify green; done
@@ -282,7 +282,7 @@ fn a_fix_of_a_fix_is_done_then_the_fix_then_the_task() {
     ));
     let output = workspace.run(&["--recovery-mode", "--keep-state"]);
     output.and_spec(&workspace).shows(str![[r#"
-1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): syntax error in parser.ts; inserted 1.3.1
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (syntax_error): syntax error in parser.ts; inserted 1.3.1
 1.3.1 attempt 1 of 5; contradiction: manual intervention; failed (incomplete_work): the library is missing; inserted 1.3.1.1
 1.3.1.1 attempt 1 of 5; verify red; done
 1.3.1 attempt 2 of 5; verify green; done
@@ -330,7 +330,7 @@ x - [x] 1.4 Next task
   - **Files**: parser.ts
   - **Done when**: Error "syntax error in parser.ts" no longer occurs
   - **Verify**: `test -f parser.ts`
-  - **Commit**: `fix(demo): address error from task 1.3`
+  - **Commit**: `fix(demo): address syntax error from task 1.3`
 
 - [ ] 1.3.1.1 [FIX 1.3.1] Fix: the library is missing
   - **Do**: Address the error: the library is missing
@@ -537,7 +537,7 @@ x - [x] 2.1 Print
 "#]]);
 }
 
-/// The state of the description, with undocumented keys.
+/// The state in the description, with undocumented keys.
 const STATE_BEFORE: &str = r#"{
     "source": "spec",
     "phase": "execution",
@@ -581,7 +581,7 @@ fn a_state_with_two_fixes_is_taken_up_and_the_third_fix_is_numbered_three() {
         ));
     let output = workspace.run(&["--keep-state"]);
     output.and_spec(&workspace).shows(str![[r#"
-1.3 attempt 1 of 5; contradiction: manual intervention; failed (runtime_exception): Syntax error in parser.ts line 42; inserted 1.3.3
+1.3 attempt 1 of 5; contradiction: manual intervention; failed (syntax_error): Syntax error in parser.ts line 42; inserted 1.3.3
 1.3.3 attempt 1 of 5; verify green; done
 1.3 attempt 2 of 5; verify green; done
 1.4 attempt 1 of 5; verify green; done

@@ -1,4 +1,4 @@
-//! People and healing: resuming, trying again, editing the plan in the middle of it.
+//! People and healing: resuming, retrying, and editing the plan meanwhile.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ const PLAN: &str = "- [x] 1.1 Read
 const FAILED: &str =
     "printf 'Task %s: it FAILED\\n- Error: boom\\n- Attempted fix: none\\n' $REGREEN_TASK_ID";
 
-/// Fails 1.2 for ever; fixes only say that they are done.
+/// Always fails 1.2; fixes only claim to be done.
 fn never_healed(tasks: &str) -> Workspace {
     Workspace::with_tasks(tasks).agent(&format!(
         "1.2:*) echo $REGREEN_TASK_ID >>$notes/order; {FAILED} ;;
@@ -24,7 +24,7 @@ fn never_healed(tasks: &str) -> Workspace {
     ))
 }
 
-/// Waits in the first attempt of this fix until it is ended.
+/// Blocks in the first attempt of this fix until it is ended.
 fn waits_in(fix: &str) -> Workspace {
     Workspace::with_tasks(PLAN).agent(&format!(
         "1.2:1) {FAILED} ;;
@@ -206,7 +206,7 @@ fn an_open_fix_waits_for_its_original_in_a_new_run_after_a_limit() {
          1.3:*) echo TASK_COMPLETE ;;
          *) if test -f $notes/go; then touch fixed; echo TASK_COMPLETE; else {FAILED}; fi ;;"
     ));
-    // Too deep: 1.2.1.1.1 and all above it stay open.
+    // Too deep: 1.2.1.1.1 and all tasks above it stay open.
     assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(1));
     let_go(&workspace);
     let output = workspace.run(&[]);
@@ -286,7 +286,7 @@ fn a_fix_row_that_a_person_deletes_is_not_refunded() {
         "ERROR: Max fix attempts (1) reached for task 1.2\nFix attempts: 1.2.1\n"
     );
     assert_eq!(workspace.text(TASKS), PLAN);
-    // Its number is not used again either.
+    // Its number is not reused either.
     workspace.run(&["--max-fix-tasks=2"]);
     assert!(workspace.text(TASKS).contains("1.2.2 [FIX 1.2]"));
     assert!(!workspace.text(TASKS).contains("1.2.1 "));

@@ -1,4 +1,4 @@
-//! Recovery is off: try again, then stop. What the files say meanwhile and afterwards.
+//! With recovery off, a task is retried up to a limit; the files during and after the run.
 
 use snapbox::str;
 
@@ -304,7 +304,7 @@ fn the_default_limit_grows_with_the_plan() {
     let workspace = Workspace::with_tasks(&rows).agent("*) exit 1 ;;");
     let output = workspace.run(&["--max-task-iterations=1"]);
     output.mentions("1 of 120 attempts");
-    // What grew with this plan is not a setting for the next one.
+    // A limit that grew with this plan is not stored for the next one.
     assert!(
         workspace
             .text(STATE)
@@ -394,4 +394,24 @@ x - [x] 1.1 First
 - [x] 1.1 First
 
 "#]]);
+}
+
+#[test]
+fn the_progress_file_that_a_limit_names_is_there() {
+    let tasks = "- [ ] 1.1 It\n  - **Verify**: `test -f never`\n";
+    let workspace = Workspace::with_tasks(tasks).agent("*) echo TASK_COMPLETE ;;");
+    let limit = ["--max-global-iterations=2"];
+    let message =
+        "ERROR: Maximum global iterations (2) reached. Review .progress.md for failure patterns.";
+    let output = workspace.run(&limit).exits(1);
+    assert_eq!(output.message.trim_end(), message);
+    let made = workspace.text(PROGRESS);
+    assert_eq!(
+        made,
+        "## Learnings\n- Task 1.1 failed: false success claim\n"
+    );
+    let workspace = workspace.file(PROGRESS, "## Learnings\n- Mine\n");
+    let output = workspace.run(&limit).exits(1);
+    assert_eq!(output.message.trim_end(), message);
+    assert_eq!(workspace.text(PROGRESS), "## Learnings\n- Mine\n");
 }

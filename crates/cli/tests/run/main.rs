@@ -1,4 +1,4 @@
-//! `regreen run` as a whole, with an agent that does what each test tells it.
+//! Whole runs of `regreen run`, with an agent that each test scripts.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agents;
@@ -18,12 +18,15 @@ mod limits;
 mod misbehaving;
 mod modification_requests;
 mod older_version;
+mod own_words;
+mod people_meanwhile;
 mod plan;
 mod plans_of_all_kinds;
 mod preflight;
 mod prompts;
 mod questions;
 mod repairs;
+mod second_opinion;
 mod secrets;
 mod services;
 mod signals;
@@ -32,4 +35,5 @@ mod trouble;
 mod unattended;
 mod users_work;
 mod verifying;
+mod weakened_checks;
 mod work_that_passed;

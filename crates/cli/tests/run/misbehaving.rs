@@ -1,10 +1,10 @@
-//! Agents that misbehave for ever: each is ended by a limit, none is believed.
+//! Agents that keep misbehaving: each is ended by a limit, none is believed.
 
 use snapbox::str;
 
 use regreen_test_support::{Output, PROGRESS, STATE, TASKS, Workspace};
 
-/// Nothing makes 1.1 green.
+/// 1.1 never passes.
 const RED: &str = "- [x] 0.1 Done before
 - [ ] 1.1 Never green
   - **Verify**: `test -f never`
@@ -30,7 +30,7 @@ fn ends(output: Output, code: i32, message: &str) -> Output {
     output.omits("all_green")
 }
 
-/// Checks how a run ends with recovery; without it five attempts leave the plan as it was.
+/// Checks how a run with recovery ends; without it, five attempts leave the plan unchanged.
 #[track_caller]
 fn ends_at_a_limit(tasks: &str, always: &str, message: &str) {
     let with_recovery = misbehaving(tasks, always);
@@ -42,7 +42,7 @@ fn ends_at_a_limit(tasks: &str, always: &str, message: &str) {
 
 const THREE_FIXES: &str =
     "ERROR: Max fix attempts (3) reached for task 1.1\nFix attempts: 1.1.1, 1.1.2, 1.1.3\n";
-/// For what is told of every attempt.
+/// For tests that show every attempt.
 const ONE_FIX: [&str; 2] = ["--recovery-mode", "--max-fix-tasks=1"];
 const ONE_FIX_MADE: &str =
     "ERROR: Max fix attempts (1) reached for task 1.1\nFix attempts: 1.1.1\n";
@@ -75,18 +75,18 @@ fn one_that_says_nothing_at_all() {
     output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify red; verify red; failed (runtime_exception): Verify failed: `test -f never` ended with exit code 1: never does not exist; inserted 1.1.1
 1.1.1 attempt 1 of 5; verify red
-1.1.1 attempt 1 of 5 (reminder); failed: Task did not complete; inserted 1.1.1.1
+1.1.1 attempt 1 of 5 (reminder); failed: Task did not complete: the agent printed nothing; inserted 1.1.1.1
 1.1.1.1 attempt 1 of 5; verify red
-1.1.1.1 attempt 1 of 5 (reminder); failed: Task did not complete; inserted 1.1.1.1.1
+1.1.1.1 attempt 1 of 5 (reminder); failed: Task did not complete: the agent printed nothing; inserted 1.1.1.1.1
 1.1.1.1.1 attempt 1 of 5; verify red
-1.1.1.1.1 attempt 1 of 5 (reminder); failed: Task did not complete
+1.1.1.1.1 attempt 1 of 5 (reminder); failed: Task did not complete: the agent printed nothing
 ended: limit, 1 of 3 done, 0 of 3 fixes, 4 of 100 attempts
 ERROR: Max fix depth (3) reached at task 1.1.1.1.1
 --- exit code 1
 --- changes in specs/demo/tasks.md
 + - [ ] 1.1.1 [FIX 1.1] Fix: never does not exist
-+ - [ ] 1.1.1.1 [FIX 1.1.1] Fix: Task did not complete
-+ - [ ] 1.1.1.1.1 [FIX 1.1.1.1] Fix: Task did not complete
++ - [ ] 1.1.1.1 [FIX 1.1.1] Fix: the agent printed nothing
++ - [ ] 1.1.1.1.1 [FIX 1.1.1.1] Fix: the agent printed nothing
 --- specs/demo/.progress.md
 ## Fix Task History
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
@@ -99,7 +99,7 @@ ERROR: Max fix depth (3) reached at task 1.1.1.1.1
 
 #[test]
 fn one_that_never_does_anything() {
-    // Where Verify can't decide, it is asked once more, and the task is marked.
+    // If Verify can't decide, the agent is asked once more, and the task is marked.
     let workspace = misbehaving(UNVERIFIED, "echo TASK_COMPLETE");
     let output = workspace.run(&["--recovery-mode"]);
     output.and_plan(&workspace).shows(str![[r#"
@@ -229,7 +229,7 @@ Fix attempts: 1.1.1
 
 #[test]
 fn one_that_deletes_rows() {
-    // Its own row comes back for ever, others once.
+    // Its own row is restored every time, others once.
     let workspace = misbehaving(RED, "sed -i '/1\\.[12]/,$d' $tasks; echo TASK_COMPLETE");
     let output = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
     output.and_plan(&workspace).shows(str![[r#"
@@ -334,7 +334,7 @@ Fix attempts: 1.1.1
 - Task 1.1: 1 fix attempted (1.1.1) - Final: FAIL (max limit)
 
 "#]]);
-    // If all is well otherwise, no task is run twice for it.
+    // If everything else passes, no task runs twice because of it.
     let workspace = misbehaving(
         "- [x] 0.1 Done before\n- [ ] 1.1 One\n  - **Verify**: `true`\n- [ ] 1.2 Two\n  - **Verify**: `true`\n",
         &format!("echo $REGREEN_TASK_ID >>$notes/order; {always}"),
@@ -390,7 +390,7 @@ fn one_that_weakens_the_verify_of_the_task_it_is_a_part_of() {
     let output = ends(workspace.run(&ONE_FIX), 1, made);
     let warning = "task 1.1 is being worked on: reverted the agent's changes to it\n";
     assert!(output.stdout.contains(warning), "{}", output.stdout);
-    // Nor does that help the next run.
+    // It doesn't help the next run either.
     ends(workspace.run(&[]), 1, made);
     assert!(!workspace.text(TASKS).contains("- [x] 1.1 "));
 }

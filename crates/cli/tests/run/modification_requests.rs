@@ -1,4 +1,4 @@
-//! An agent asks for other rows in the plan.
+//! Agents that request changes to the plan.
 
 use snapbox::str;
 
@@ -16,7 +16,7 @@ const PLAN: &str = "# Tasks
   - **Verify**: `true`
 ";
 
-/// A shell command that makes a request for a task.
+/// Returns a shell command that makes a request for a task.
 fn request(kind: &str, task: &str, proposed: &str) -> String {
     let json = format!(
         r#"{{"type":"{kind}","originalTaskId":"{task}","reasoning":"because","proposedTasks":[{proposed}]}}"#
@@ -26,7 +26,7 @@ fn request(kind: &str, task: &str, proposed: &str) -> String {
 
 const DONE: &str = "*) echo $REGREEN_TASK_ID >>$notes/order; echo $REGREEN_TASK_ID-$REGREEN_ATTEMPT >work; echo TASK_COMPLETE ;;";
 
-/// 1.2 asks once, in its first attempt.
+/// 1.2 makes one request, in its first attempt.
 fn asks_once(tasks: &str, kind: &str, proposed: &str) -> Workspace {
     let request = request(kind, "1.2", proposed);
     Workspace::with_tasks(tasks).agent(&format!("1.2:1) {request} ;;\n{DONE}"))
@@ -595,7 +595,7 @@ fn a_task_without_progress_that_cannot_be_split_goes_to_a_person() {
     let output = workspace.run(&IN_TIME);
     assert_eq!(workspace.text(TASKS), PLAN);
     output.exits(3).mentions("the agent could not split it");
-    // Nor where the plan has to stay as it is.
+    // The same applies if the plan can't be changed.
     let tasks = "- [x] Read\n- [ ] Parse\n";
     let parts = request("SPLIT_TASK", "2", r#""One","Two""#);
     let workspace = Workspace::with_tasks(tasks)

@@ -1,5 +1,5 @@
-//! A workspace as version 0.1.0 left it when it was killed: `fixtures/killed-in-mid-fix-0.1.0`
-//! has its files, with `dot-` for the dot of a hidden one.
+//! A workspace that version 0.1.0 left when it was killed. Its files are in
+//! `fixtures/killed-in-mid-fix-0.1.0`, with `dot-` for the dot of hidden files.
 
 use std::fs;
 use std::path::Path;
@@ -70,7 +70,7 @@ fn a_run_that_an_older_version_began_is_finished() {
 "#]]
     );
     assert_eq!(workspace.runs(), [RUN]);
-    // Finished tasks are not run again, and the interrupted attempt keeps its log.
+    // Finished tasks don't run again, and the interrupted attempt keeps its log.
     let logs = files_below(&workspace.path(&format!(".regreen/runs/{RUN}")));
     let attempts: Vec<&String> = logs
         .iter()

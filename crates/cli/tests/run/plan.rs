@@ -1,4 +1,4 @@
-//! What an agent does to the plan while it works: what stays, what is taken back.
+//! An agent's changes to the plan: which stay, and which are reverted.
 
 use snapbox::str;
 

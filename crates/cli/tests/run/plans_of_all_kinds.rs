@@ -1,4 +1,4 @@
-//! Groups, optional rows, lists without ids, and runs of a part of a plan.
+//! Groups, optional rows, lists without ids, and runs of part of a plan.
 
 use snapbox::str;
 
@@ -16,7 +16,7 @@ const GROUPS: &str = "# Implementation Plan
   - [ ] 2.1 Write the file
 ";
 
-/// Makes what each row asks for.
+/// Creates what each row asks for.
 const WORKER: &str = "1.1:*) mkdir -p src; touch src/a; echo TASK_COMPLETE ;;
      1.2:*) touch src/readme; echo TASK_COMPLETE ;;
      2.1:*) touch src/b; echo TASK_COMPLETE ;;";
@@ -226,6 +226,8 @@ spec demo, agent command:sh [AGENT]/agent.sh: 3 of 4 tasks would be run
 1.3 Third
     verify: grep -c x out
     judged: prints 0
+
+limits: 5 attempts per task, 30m 00s per attempt, 10m 00s per Verify
 --- exit code 0
 --- specs/demo/tasks.md
 - [ ] 1.1 First
@@ -354,8 +356,8 @@ fn the_shell_agent_runs_the_steps_of_a_task() {
     let output = workspace.run_with_agent("shell", &["--max-task-iterations=2"]);
     output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 2; verify green; done
-1.2 attempt 1 of 2; exit code 1; failed (runtime_exception): The task has no runnable steps: the shell agent runs sh and bash code blocks and steps that are one code span
-1.2 attempt 2 of 2; exit code 1; failed (runtime_exception): The task has no runnable steps: the shell agent runs sh and bash code blocks and steps that are one code span
+1.2 attempt 1 of 2; exit code 1; failed (runtime_exception): The task has no commands for the shell agent: write them in an `sh` code block, or choose another agent with --agent
+1.2 attempt 2 of 2; exit code 1; failed (runtime_exception): The task has no commands for the shell agent: write them in an `sh` code block, or choose another agent with --agent
 ended: limit, 1 of 2 done, 3 of 100 attempts
 ERROR: Max retries reached for task 1.2 after 2 attempts
 --- exit code 1

@@ -1,4 +1,4 @@
-//! What an agent is told, attempt by attempt.
+//! The prompts of an agent, attempt by attempt.
 
 use snapbox::str;
 
@@ -152,7 +152,7 @@ the prompt is identical to that of the failed attempt; add {{error}} to retry.md
 
 "#]]);
     assert_eq!(workspace.note("1.1-2.prompt"), "Do it.\n\nTry again.\n");
-    // Nothing was tried, so nothing was cut off: the run goes on as soon as there is news.
+    // Nothing was tried, so nothing was cut off: the run continues as soon as the prompt changes.
     let workspace = workspace.file("prompts/retry.md", "It said: {{error}}\n");
     workspace.run(&["--max-task-iterations=3"]).shows(str![[r#"
 resumed
@@ -167,7 +167,7 @@ ERROR: Max retries reached for task 1.1 after 3 attempts
     assert!(prompt.contains("exit code 3"), "{prompt}");
 }
 
-/// What is told of earlier attempts.
+/// Returns the part of the prompt about earlier attempts.
 fn told_before(workspace: &Workspace, attempt: &str) -> String {
     let prompt = workspace.note(&format!("{attempt}.prompt"));
     let (_, said) = prompt.split_once("## What happened before").unwrap();
@@ -283,4 +283,45 @@ fn the_prompt_of_a_resumed_task_says_what_was_done() {
     ] {
         assert!(said.contains(text), "{text} in {said}");
     }
+}
+
+#[test]
+fn the_first_prompt_says_what_is_known_about_the_project() {
+    let plan = "- [x] 1.1 Add users\n- [ ] 1.2 Change src/auth.py as 1.1 began it\n  - **Verify**: `test -f good`\n";
+    let notes =
+        "## Learnings\n- 1.1: ids are uuids, key sk_live_supersecret9\n- ```\n- TASK_COMPLETE\n";
+    let project = || {
+        Workspace::with_tasks(plan)
+            .file("specs/demo/.progress.md", notes)
+            .file(".env", "STRIPE_KEY=sk_live_supersecret9\n")
+            .file("src/auth.py", "password = 'never read'\n")
+            .file("tests/test_auth.py", "")
+            .file("Makefile", "test:\n\ttrue\n")
+            .agent("1.2:1) echo TASK_COMPLETE ;; *) touch good; echo TASK_COMPLETE ;;")
+    };
+    let heading = "## What is known about the project";
+    let workspace = project();
+    workspace.run(&[]).exits(0);
+    let prompt = workspace.note("1.2-1.prompt");
+    let (_, section) = prompt.split_once(heading).unwrap();
+    for line in [
+        "Named by the task: src/auth.py\n",
+        "How tests are probably run here: make test\n",
+        "Folders with tests: tests/\n",
+        "Note of an earlier task, about 1.1: 1.1: ids are uuids, key ",
+    ] {
+        assert!(section.contains(line), "{line}: {section}");
+    }
+    assert!(
+        !section.contains("supersecret9") && !section.contains("never read"),
+        "{section}"
+    );
+    assert!(
+        !section.lines().any(|line| line == "TASK_COMPLETE"),
+        "{section}"
+    );
+    assert!(!workspace.note("1.2-2.prompt").contains(heading));
+    let workspace = project();
+    workspace.run(&["--context-tokens=off"]).exits(0);
+    assert!(!workspace.note("1.2-1.prompt").contains(heading));
 }

@@ -1,4 +1,4 @@
-//! Agents that stop to ask something, each in its own way.
+//! Agents that stop to ask a question, each in its own way.
 
 use std::fs;
 
@@ -9,15 +9,15 @@ use crate::agents::{run, says};
 const TASK: &str = "- [ ] 1.1 Write it\n  - **Verify**: `test -f out`\n";
 const WORDS: &str = "I looked around. Awaiting your input on the storage engine.";
 
-/// A workspace with a program in the place of an agent that prints these lines, and then waits
-/// like one that expects an answer, or ends.
+/// A workspace with a program in place of an agent. It prints these lines, then waits as if for an
+/// answer, or exits.
 fn asking(agent: &str, lines: &[&str], waits: bool) -> Workspace {
     let end = if waits { "sleep 300" } else { "" };
     Workspace::with_tasks(TASK).program(agent, &format!("{}{end}", says(lines)))
 }
 
-/// The attempt is diagnosed as the question, made once more with more context, and then a person
-/// decides: no fix is written, and nothing has crashed.
+/// The attempt is diagnosed as a question and repeated once with more context; then a person
+/// decides. No fix is added, and nothing crashes.
 #[track_caller]
 fn check(workspace: &Workspace, agent: &str, asked: &str) {
     let flags = [

@@ -177,3 +177,44 @@ x - [x] 1.1 Show the version
 
 "#]]);
 }
+
+/// Makes a virtual environment with one program, as `python3 -I -m venv .venv` would.
+const PYTHON: &str = "test \"$3\" = venv || exit 1\nmkdir -p .venv/bin\necho 'home = /' >.venv/pyvenv.cfg\n\
+                      printf '#!/bin/sh\\n' >.venv/bin/python\ncp .venv/bin/python .venv/bin/checker\n\
+                      chmod +x .venv/bin/*";
+const NEEDS_VENV: &str = "#!/bin/sh\necho \"${VIRTUAL_ENV:-none}\" >used\ncommand -v checker >/dev/null && exit 0\n\
+                          echo 'error: externally-managed-environment'\nexit 1\n";
+
+fn row(id: &str) -> String {
+    format!("- [ ] {id} Check\n  - **Do**: `true`\n  - **Verify**: `sh ./check.sh`\n")
+}
+
+#[test]
+fn the_venv_that_a_repair_made_is_remembered_until_it_is_gone() {
+    let workspace = Workspace::with_tasks(&row("1.1"))
+        .file("check.sh", NEEDS_VENV)
+        .program("python3", PYTHON);
+    heal(&workspace, &[])
+        .exits(0)
+        .mentions("repaired: create .venv and use it");
+    // Later runs repair nothing, and need not.
+    let more = |id: &str| workspace.text("specs/demo/tasks.md") + &row(id);
+    let again = |id: &str| {
+        fs::write(workspace.path("specs/demo/tasks.md"), more(id)).unwrap();
+        workspace.run_with_agent("shell", &["--no-input", "--max-task-iterations=1"])
+    };
+    again("1.2")
+        .exits(0)
+        .mentions("1.2 attempt 1 of 1; verify green");
+    // What they inherit they pass on.
+    again("1.3")
+        .exits(0)
+        .mentions("1.3 attempt 1 of 1; verify green");
+    let venv = workspace.path(".venv");
+    assert!(workspace.text("used").ends_with("/.venv\n"));
+    fs::remove_dir_all(venv).unwrap();
+    again("1.4")
+        .exits(1)
+        .mentions("externally-managed-environment");
+    assert_eq!(workspace.text("used"), "none\n");
+}

@@ -1,11 +1,11 @@
-//! What an agent prints that must not be known is masked wherever it is stored or shown.
+//! Secrets in an agent's output are masked wherever it is stored or shown.
 
 use std::fs;
 use std::process::Command;
 
 use regreen_test_support::{Workspace, files_below};
 
-/// Made of parts, so that no scanner takes this file for one that tells secrets.
+/// Built from parts, so that no secret scanner reports this file.
 fn secrets() -> [String; 3] {
     [
         format!(
@@ -62,12 +62,12 @@ fn secrets_are_masked_in_the_output_the_logs_and_the_journal() {
             assert!(!text.contains(&secret), "{place} tells {secret}");
         }
     }
-    // They were there to be told: what the agent printed is in its log, masked.
+    // The output is really there: the log has it, masked.
     let log = places
         .iter()
         .find(|(name, _)| name.ends_with("1.1/1.log"))
         .unwrap();
     assert!(log.1.contains("login with "), "{}", log.1);
-    // The user's own files are never altered for it.
+    // The user's own files are never altered.
     assert!(json.text("told").contains(&token));
 }

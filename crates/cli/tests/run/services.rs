@@ -6,7 +6,7 @@ use std::process::Stdio;
 use regreen_test_support::{TASKS, Workspace, send_signal, wait_until};
 use serde_json::Value;
 
-/// A server that says where it is, and cleans up when it is asked to end.
+/// A server that announces itself, and cleans up when asked to end.
 const SERVE: &str = "echo serving \"$1\"\necho $$ >up\ntrap 'rm -f up; exit 0' TERM\nwhile :; do sleep 0.05; done\n";
 const DONE: &str = "echo TASK_COMPLETE";
 
@@ -17,7 +17,7 @@ fn events(printed: &str) -> Vec<Value> {
         .collect()
 }
 
-/// What happened to services, and which tasks were attempted, in order.
+/// Returns the changes to services and the attempted tasks, in order.
 fn story(printed: &str) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let of = |event: &Value| match event["event"].as_str() {
@@ -88,7 +88,7 @@ fn a_server_of_smart_ralph_s_checks_runs_from_startup_to_cleanup() {
             "done VE3",
         ]
     );
-    // The quickest check runs first, so that the server may be needed twice.
+    // The fastest check runs first, so the server may be needed twice.
     assert_eq!(final_check[0], "sh serve.sh one started");
     assert!(!workspace.has("up"), "it ends with the run");
     let run_id = &workspace.runs()[0];
@@ -268,4 +268,49 @@ fn what_an_agent_leaves_running_is_named() {
         why.stdout
     );
     assert!(workspace.text(TASKS).contains("[x] 1.1"));
+}
+
+/// Otherwise the check of 2.2, which passes without the service, would count for 1.3 as well.
+#[test]
+fn the_same_check_under_another_service_is_repeated_of_its_own() {
+    let tasks = "\
+## A
+- [ ] 1.2 Server
+  - **Service**: `sh serve.sh x`
+- [ ] 1.3 With the server
+  - **Verify**: `test -f up`
+## B
+- [ ] 2.1 After it
+  - **Verify**: `test -f up || test -f note`
+- [ ] 2.2 After it
+  - **Verify**: `test -f up`
+";
+    let workspace = Workspace::with_tasks(tasks)
+        .file("serve.sh", SERVE)
+        .agent(&format!(
+            "2.1:*) touch note; {DONE} ;;\n2.2:*) echo 'rm -f up; sleep 100' >serve.sh; touch up; {DONE} ;;\n*) {DONE} ;;"
+        ));
+    let (code, printed) = run(&workspace, &["--max-task-iterations=1"]);
+    assert_eq!(code, Some(1), "{printed}");
+}
+
+#[test]
+fn what_a_service_changes_when_it_ends_is_checked() {
+    let serve = "touch up\ntrap 'rm -f up a; exit 0' TERM INT\nwhile :; do sleep 0.05; done\n";
+    for other in ["", "- [ ] 1.3 Make b\n  - **Verify**: `test -f b`\n"] {
+        let tasks = format!(
+            "\
+- [ ] 1.1 Start the server
+  - **Service**: `sh serve.sh`
+  - **Ready**: `test -f up`
+- [ ] 1.2 Make a
+  - **Verify**: `test -f a`
+{other}"
+        );
+        let workspace = Workspace::with_tasks(&tasks)
+            .file("serve.sh", serve)
+            .agent(&format!("1.2:*) touch a; {DONE} ;;\n*) touch b; {DONE} ;;"));
+        let (code, printed) = run(&workspace, &["--max-task-iterations=1"]);
+        assert_eq!(code, Some(1), "{printed}");
+    }
 }

@@ -1,13 +1,13 @@
-//! What an agent says is never enough, and has to be said in the right way.
+//! An agent's word is never enough, and must have the right form.
 
 use snapbox::str;
 
 use regreen_test_support::Workspace;
 
-/// Whose Verify is green, so that only what the agent says decides.
+/// Verify passes, so only the agent's words decide.
 const GREEN: &str = "- [ ] 1.1 Write it\n  - **Verify**: `true`\n";
 
-/// One attempt, and whatever the agent answers in it.
+/// Makes one attempt with this answer.
 #[track_caller]
 fn once(answer: &str, expected: impl snapbox::IntoData) {
     let workspace =
@@ -44,7 +44,7 @@ fn the_word_in_prose_is_not_a_signal() {
         "When the tests pass I will say TASK_COMPLETE here.",
         str![[r#"
 1.1 attempt 1 of 1; verify green
-1.1 attempt 1 of 1 (reminder); failed: Task did not complete: When the tests pass I will say TASK_COMPLETE here.
+1.1 attempt 1 of 1 (reminder); failed: Task did not complete: TASK_COMPLETE is not on a line of its own, outside of quotations and code (it ends with: When the tests pass I will say TASK_COMPLETE here.)
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
@@ -61,7 +61,7 @@ fn the_word_in_a_fence_is_not_a_signal() {
         "```\nTASK_COMPLETE\n```",
         str![[r#"
 1.1 attempt 1 of 1; verify green
-1.1 attempt 1 of 1 (reminder); failed: Task did not complete: TASK_COMPLETE
+1.1 attempt 1 of 1 (reminder); failed: Task did not complete: TASK_COMPLETE is not on a line of its own, outside of quotations and code (it ends with: TASK_COMPLETE)
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
@@ -78,7 +78,7 @@ fn the_word_in_a_quote_is_not_a_signal() {
         "You wrote:\n> TASK_COMPLETE",
         str![[r#"
 1.1 attempt 1 of 1; verify green
-1.1 attempt 1 of 1 (reminder); failed: Task did not complete: > TASK_COMPLETE
+1.1 attempt 1 of 1 (reminder); failed: Task did not complete: TASK_COMPLETE is not on a line of its own, outside of quotations and code (it ends with: > TASK_COMPLETE)
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1
@@ -177,12 +177,14 @@ x - [x] 1.1 Write it
 - [x] 1.1 Write it
 
 "#]]);
-    // It is the first attempt that goes on: an agent without sessions is told all of it.
-    let reminder = workspace.note("1.1-2.prompt");
-    assert!(
-        reminder.starts_with(workspace.note("1.1-1.prompt").trim_end()),
-        "{reminder}"
+    // The reminder continues the first attempt, so an agent without sessions gets the whole prompt.
+    let (first, reminder) = (
+        workspace.note("1.1-1.prompt"),
+        workspace.note("1.1-2.prompt"),
     );
+    let (task, known) = first.split_once("## What is known").unwrap_or((&first, ""));
+    assert!(reminder.starts_with(task.trim_end()), "{reminder}");
+    assert_eq!(reminder.contains("## What is known"), !known.is_empty());
     assert!(
         reminder.contains("## Your answer has no final line"),
         "{reminder}"
@@ -197,7 +199,7 @@ fn a_signal_missing_after_the_reminder_is_incomplete_work() {
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; verify green
-1.1 attempt 1 of 5 (reminder); failed: Task did not complete: I wrote it.
+1.1 attempt 1 of 5 (reminder); failed: Task did not complete: its answer has no line TASK_COMPLETE (it ends with: I wrote it.)
 1.1 attempt 2 of 5; verify green; done
 ended: all_green, 1 of 1 done, 2 of 100 attempts
 --- exit code 0
@@ -279,7 +281,7 @@ fn other_rows_may_not() {
         "VERIFICATION_PASS",
         str![[r#"
 1.1 attempt 1 of 1; verify green
-1.1 attempt 1 of 1 (reminder); failed: Task did not complete: VERIFICATION_PASS
+1.1 attempt 1 of 1 (reminder); failed: Task did not complete: its answer has no line TASK_COMPLETE (it ends with: VERIFICATION_PASS)
 ended: limit, 0 of 1 done, 1 of 100 attempts
 ERROR: Max retries reached for task 1.1 after 1 attempt
 --- exit code 1

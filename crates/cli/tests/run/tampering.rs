@@ -1,5 +1,5 @@
-//! Agents that change what git does not show: what weakens a check fails the attempt, what a tool sets
-//! up in the ordinary way is listed.
+//! Agents that change things that git does not show: weakening a check fails the attempt, and the
+//! usual setup by tools is listed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,7 +11,7 @@ const PLAN: &str = "- [ ] 1.1 Write it
   - **Commit**: `feat: it`
 ";
 
-/// A repository with a hook that lints, a package, a Python environment, and what belongs to them.
+/// A repository with a linting hook, a package, a Python environment, and their files.
 fn project(attack: &str) -> Workspace {
     let workspace = Workspace::with_tasks(PLAN)
         .file(
@@ -20,6 +20,7 @@ fn project(attack: &str) -> Workspace {
         )
         .file("node_modules/jest/index.js", "test()\n")
         .file("node_modules/.package-lock.json", "{}\n")
+        .file("tests/t.sh", "true\n")
         .file("vendor/acme/a.php", "1\n")
         .file("vendor/autoload.php", "1\n")
         .file("vendor/composer/installed.json", "{}\n")
@@ -90,8 +91,20 @@ fn an_attempt_that_weakens_a_check_fails_and_so_does_the_next_until_it_is_restor
             "git's index hides changes of .gitignore",
         ),
         (
+            "git update-index --skip-worktree tests/t.sh; rm tests/t.sh",
+            "git's index hides changes of tests/t.sh",
+        ),
+        (
+            "git sparse-checkout set --no-cone '/*' '!/tests/'",
+            "git's index hides changes of tests/t.sh",
+        ),
+        (
             "git config status.showUntrackedFiles no",
             "git's setting status.showuntrackedfiles is new",
+        ),
+        (
+            "git config filter.own.clean 'sed s/good/bad/'",
+            "git's setting filter.own.clean is new",
         ),
         ("echo 'print(1)' >pytest.py", "pytest.py is ignored by git"),
         (
@@ -119,7 +132,7 @@ fn an_attempt_that_weakens_a_check_fails_and_so_does_the_next_until_it_is_restor
             "site-packages/sitecustomize.py is new, not by an installer",
         ),
     ] {
-        // Only the first attempt does it: the second finds it done.
+        // Only the first attempt does it; the second finds it done.
         let once = format!("[ -e .regreen/once ] || {{ touch .regreen/once; {attack}; }}");
         let workspace = project(&once);
         let output = workspace.run_as_text(&["--max-task-iterations=2"]);
@@ -237,7 +250,7 @@ fn a_weakened_check_is_remembered_by_the_next_run_until_a_person_accepts_it() {
     assert_eq!(output.code, Some(0), "{}", output.stdout);
 }
 
-/// The attempt is reviewed before its Verify runs, and the hook is to judge the commit after it.
+/// The attempt is reviewed before its Verify runs, and the hook has to check the commit after it.
 #[test]
 fn a_check_that_removes_a_hook_has_failed_and_nothing_is_committed() {
     for attack in [
@@ -256,7 +269,7 @@ fn a_check_that_removes_a_hook_has_failed_and_nothing_is_committed() {
     }
 }
 
-/// The way to accept it is for people.
+/// Only people learn how to accept it.
 #[test]
 fn the_agent_is_not_told_how_to_accept_what_it_did() {
     let workspace = project("rm -f .git/hooks/pre-commit");

@@ -1,4 +1,4 @@
-//! Runs that no one watches: what they waste, lose and leave behind.
+//! Unattended runs: what they waste, lose and leave behind.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -21,7 +21,7 @@ fn no_fix_is_written_that_the_run_has_no_attempt_left_for() {
         .run(&["--recovery-mode", "--max-global-iterations=3"])
         .exits(1)
         .mentions("ended: limit");
-    // The third attempt was that of the second fix, and the run may have no other.
+    // The third attempt was at the second fix, and the run has none left.
     assert_eq!(fixes_in(&workspace), 2, "{}", workspace.text(TASKS));
     let progress = workspace.text(PROGRESS);
     assert!(
@@ -84,13 +84,13 @@ fn six_fixes_get_the_attempts_that_they_need() {
     assert_eq!(fixes_in(&workspace), 6);
 }
 
-/// A tool that is never there.
+/// A tool that never exists.
 const MISSING: &str = "- [ ] 1.1 It\n  - **Verify**: `zqmissing --all`\n";
 
 #[test]
 fn what_is_missing_twice_is_not_tried_five_times() {
     let workspace = Workspace::with_tasks(MISSING).agent("*) echo TASK_COMPLETE ;;");
-    let ended = workspace.run(&[]).exits(1);
+    let ended = workspace.run(&["--preflight=warn"]).exits(1);
     assert_eq!(
         ended.stdout.matches("1.1 attempt ").count(),
         2,
@@ -110,7 +110,7 @@ fn what_is_missing_twice_is_not_tried_five_times() {
 #[test]
 fn what_is_missing_is_tried_again_while_files_change() {
     let workspace = Workspace::with_tasks(MISSING).agent("*) echo x >>work; echo TASK_COMPLETE ;;");
-    let ended = workspace.run(&[]).exits(1);
+    let ended = workspace.run(&["--preflight=warn"]).exits(1);
     let message = ended.message;
     assert_eq!(
         message,
@@ -147,8 +147,16 @@ fn the_next_run_goes_on_with_the_agent_of_the_last_and_another_one_with_a_notice
         .regreen(&["run"])
         .exits(0)
         .mentions("note: continuing with the agent of the last run: command:sh [AGENT]/agent.sh");
-    // The spec is done.
-    workspace.regreen(&["config"]).omits("the spec's last run");
+    // A spec that is done keeps its agent.
+    workspace
+        .regreen(&["config"])
+        .mentions("the spec's last run");
+    // So a task of it that someone reopens gets the same agent.
+    workspace.regreen(&["retry", "1.1"]).exits(0);
+    workspace
+        .regreen(&["run"])
+        .exits(0)
+        .mentions("note: continuing with the agent of the last run");
 }
 
 #[test]
@@ -270,7 +278,7 @@ fn strict_fails_a_flaky_verify() {
 fn open_rows_without_an_id_are_mentioned() {
     let tasks = "- [ ] 1.1 It\n  - **Verify**: `true`\n- [ ] 1.2 And it\n  - **Verify**: `true`\n- [ ] No id\n";
     let workspace = Workspace::with_tasks(tasks).agent("*) echo x >>made; echo TASK_COMPLETE ;;");
-    let note = "1 open row has no id and is not run; `regreen lint` shows them";
+    let note = "1 open row has no id, so it is not run: line 5 (No id);";
     workspace.run_as_text(&[]).exits(0).mentions(note);
 }
 
@@ -296,7 +304,7 @@ fn stop_after_task_lets_the_task_finish() {
         .mentions("1.1 verify green; done");
     assert!(workspace.text(TASKS).starts_with("- [x] 1.1"));
     assert!(workspace.text(TASKS).contains("- [ ] 1.2"));
-    // The request was for that run only.
+    // The request was only for that run.
     workspace.run(&[]).exits(0);
     workspace
         .regreen(&["stop", "--after-task"])
@@ -322,7 +330,11 @@ fn what_is_done_again_after_undo_is_committed() {
         .mentions("1 task is open again")
         .omits("all tasks done");
     let workspace = workspace.agent("*) echo anew >made; echo y >>old; echo TASK_COMPLETE ;;");
-    workspace.run(&[]).exits(0).omits("already had changes");
+    workspace
+        .regreen(&["run"])
+        .exits(0)
+        .mentions("continuing with the agent of the last run")
+        .omits("already had changes");
     assert_eq!(workspace.git(&["show", "HEAD~1:made"]), "anew\n");
     assert_eq!(workspace.git(&["status", "--porcelain"]), "");
 }

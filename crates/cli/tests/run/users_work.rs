@@ -1,4 +1,4 @@
-//! The user's work beside the tasks: what an agent takes along is kept, and named with the way back.
+//! The user's other work: what an agent takes away is kept, and reported with the way back.
 
 use std::fs;
 
@@ -20,14 +20,14 @@ fn with_uncommitted_work() -> Workspace {
     workspace
 }
 
-/// An agent does this beside its task.
+/// Runs an agent that also does this besides its task.
 fn run(workspace: Workspace, harm: &str) -> (Workspace, Output) {
     let workspace = workspace.agent(&format!("1.1:*) {harm}; touch a; echo TASK_COMPLETE ;;"));
     let ran = workspace.run_as_text(&[]);
     (workspace, ran)
 }
 
-/// The command after \"to get it back\" or \"to get them back\".
+/// Returns the command after "to get it back" or "to get them back".
 fn way_back(ran: &Output) -> String {
     let found = ran.stdout.split_once(" back: ");
     let command = found.and_then(|(_, command)| command.lines().next());
@@ -106,6 +106,69 @@ fn a_stash_a_branch_and_a_tag_that_an_agent_takes_away_can_be_brought_back() {
         type_in(&workspace, &way_back(&ran));
         assert_eq!(workspace.git(&["rev-parse", reference]), before, "{harm}");
     }
+}
+
+/// No work tree and no commit has what was staged and then changed again.
+#[test]
+fn a_version_that_was_only_staged_can_be_brought_back() {
+    for harm in [
+        "git reset -q",
+        "git add -A",
+        "git add -A; git commit -qm mine",
+    ] {
+        let workspace = Workspace::in_git(ONE)
+            .file("code", "first\n")
+            .committed("code")
+            .file("code", "only staged\n");
+        workspace.git(&["add", "code"]);
+        fs::write(workspace.path("code"), "first, edited on\n").unwrap();
+        let (workspace, ran) = run(workspace, harm);
+        let ran = ran
+            .mentions("the staged version of code was replaced during attempt 1 of task 1.1")
+            .exits(0);
+        workspace.git(&["gc", "-q", "--prune=now"]);
+        let command = way_back(&ran);
+        let (command, _) = command.split_once(" >").unwrap();
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        assert_eq!(workspace.git(&words), "only staged\n", "{harm}");
+    }
+}
+
+/// Git has a reference for the newest stash only.
+#[test]
+fn every_stash_that_an_agent_removes_can_be_brought_back() {
+    for (harm, lost) in [("git stash clear", 3), ("git stash drop -q stash@{2}", 1)] {
+        let workspace = Workspace::in_git(ONE)
+            .file("code", "first\n")
+            .committed("code");
+        for text in ["one", "two", "three"] {
+            fs::write(workspace.path("code"), text).unwrap();
+            workspace.git(&["stash", "push", "-q"]);
+        }
+        let (workspace, ran) = run(workspace, harm);
+        let ran = ran.exits(0);
+        let named = ran
+            .stdout
+            .matches("; to get it back: git stash store ")
+            .count();
+        // The summary repeats them.
+        assert_eq!(named, 2 * lost, "{harm}: {}", ran.stdout);
+        workspace.git(&["reflog", "expire", "--expire=now", "--all"]);
+        workspace.git(&["gc", "-q", "--prune=now"]);
+        type_in(&workspace, &way_back(&ran));
+        workspace.git(&["stash", "pop", "-q"]);
+    }
+}
+
+#[test]
+fn files_that_are_too_large_for_snapshots_are_named_before_and_when_they_vanish() {
+    let workspace = Workspace::in_git(ONE);
+    let large = fs::File::create(workspace.path("large")).unwrap();
+    large.set_len(110 * 1024 * 1024).unwrap();
+    let (_, ran) = run(workspace, "rm large");
+    ran.mentions("large is too large")
+        .mentions("large was removed during attempt 1 of task 1.1, and no snapshot has it")
+        .exits(0);
 }
 
 #[test]

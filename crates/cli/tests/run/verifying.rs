@@ -1,11 +1,11 @@
-//! regreen verifies by itself: what is run, how it is judged, and what is said where nothing
-//! can be run.
+//! regreen verifies by itself: what it runs, how it judges the result, and what it reports if
+//! nothing can run.
 
 use snapbox::str;
 
 use regreen_test_support::Workspace;
 
-/// A task whose work is to write `out`.
+/// A task to write `out`, with this Verify.
 fn with_verify(verify: &str) -> Workspace {
     Workspace::with_tasks(&format!("- [ ] 1.1 Write it\n  - **Verify**: {verify}\n"))
         .agent("*) echo it >>out; echo TASK_COMPLETE ;;")
@@ -14,7 +14,7 @@ fn with_verify(verify: &str) -> Workspace {
 #[track_caller]
 fn check(verify: &str, expected: impl snapbox::IntoData) {
     let workspace = with_verify(verify);
-    let output = workspace.run(&["--max-task-iterations=1"]);
+    let output = workspace.run(&["--max-task-iterations=1", "--preflight=warn"]);
     output.and_plan(&workspace).shows(expected);
 }
 
@@ -90,7 +90,7 @@ x - [x] 1.1 Write it
 
 #[test]
 fn a_stated_number_is_compared_with_what_is_printed() {
-    // `grep -c` finds nothing, says so with 0, and exits with 1.
+    // `grep -c` finds nothing, prints 0, and exits with 1.
     check(
         "`grep -c nothing out` returns 0",
         str![[r#"
@@ -129,6 +129,7 @@ fn a_program_that_is_missing_is_a_failure_and_no_prose() {
     check(
         "`no-such-checker --all`",
         str![[r#"
+  warning: 1.1: `no-such-checker` is not installed or not in PATH; install it, or add a task that does
 1.1 attempt 1 of 1; verify red; verify red; failed (missing_command): Verify failed: `no-such-checker --all` ended with exit code 127
     bash: line 1: no-such-checker: command not found
 ended: limit, 0 of 1 done, 1 of 100 attempts
@@ -229,7 +230,7 @@ x - [x] 1.1 Write it
     );
 }
 
-/// Not even where a failure is what is expected.
+/// Not even if it is expected to fail.
 #[test]
 fn a_verify_that_always_kills_its_keeper_never_passes() {
     for expected in ["", " fails"] {

@@ -1,10 +1,10 @@
-//! Work that passed still passes at the end: attacks on what earlier tasks made.
+//! Work that passed still passes at the end: attacks on the results of earlier tasks.
 
 use std::fs;
 
 use snapbox::str;
 
-use regreen_test_support::Workspace;
+use regreen_test_support::{TASKS, Workspace};
 
 const THREE: &str = "- [ ] 1.1 Make a
   - **Verify**: `test -f a`
@@ -14,7 +14,7 @@ const THREE: &str = "- [ ] 1.1 Make a
   - **Verify**: `test -f c`
 ";
 
-/// The third task makes its own file, and does something else besides.
+/// The third task creates its own file, and does this as well.
 fn third_also(harm: &str) -> Workspace {
     let agent = format!(
         "1.1:*) touch a; echo TASK_COMPLETE ;;
@@ -117,7 +117,7 @@ x - [x] 1.3 Make c
 
 #[test]
 fn work_of_an_earlier_run_must_pass_as_well() {
-    // The first run ends with 1.1 open; the second does it again, and breaks 1.2.
+    // The first run ends with 1.1 open; the second redoes it, and breaks 1.2.
     let workspace = Workspace::with_tasks(THREE).agent(
         "1.1:*) touch a; test -e c && rm b; echo TASK_COMPLETE ;;
          1.2:*) touch b; echo TASK_COMPLETE ;;
@@ -265,7 +265,7 @@ const COMMITTED: &str = "- [ ] 1.1 Make a
   - **Commit**: `feat: c`
 ";
 
-/// The first attempt of the third task does something to the branch, and claims to be done.
+/// The first attempt at the third task does this to the branch, and claims to be done.
 #[track_caller]
 fn check_branch(harm: &str, cause: &str) {
     let agent = format!(
@@ -400,7 +400,7 @@ fn putting_a_branch_back_runs_no_filter_of_the_repository() {
     assert!(workspace.text("specs/demo/tasks.md").contains("- [ ] 1.3"));
 }
 
-/// The first run ends green with 1.1 broken; returns how the second one ends.
+/// The first run ends green with 1.1 broken. Returns how the second one ends.
 fn second_run_after(flags: &[&str]) -> Option<i32> {
     let workspace = third_also("rm -f a");
     assert_eq!(workspace.run(flags).code, Some(0), "{flags:?}");
@@ -414,7 +414,7 @@ fn what_a_green_run_left_out_is_checked_by_the_next_one() {
     assert_eq!(second_run_after(&["--final-check-time", "0.001s"]), Some(1));
 }
 
-/// A person edits the plan while nothing runs.
+/// Edits the plan as a person, while nothing runs.
 fn edit_plan(workspace: &Workspace, edit: impl Fn(&str) -> String) {
     let plan = workspace.text("specs/demo/tasks.md");
     fs::write(workspace.path("specs/demo/tasks.md"), edit(&plan)).unwrap();
@@ -462,8 +462,8 @@ fn progress_lines_that_an_agent_throws_away_are_written_again() {
     }
 }
 
-/// The agent of the third task writes a check that passes and, when it is repeated, removes what the
-/// first task made.
+/// The agent of the third task writes a check that passes and, when repeated, removes the first
+/// task's result.
 #[test]
 fn a_repeated_check_that_breaks_another_task_is_found() {
     let tasks = THREE.replace("`test -f c`", "`sh check.sh`");
@@ -477,4 +477,57 @@ fn a_repeated_check_that_breaks_another_task_is_found() {
         let ran = workspace.run_as_text(&[]);
         ran.exits(1).mentions("Task 1.1 passed, but no longer does");
     }
+}
+
+/// 1.1 passes in a first run; then someone edits the plan, and 1.3 breaks what 1.1 made.
+fn after_first_task(edit: impl Fn(&str) -> String) -> Workspace {
+    let workspace = Workspace::with_tasks(THREE).agent(
+        "1.[12]:*) touch a b new; echo TASK_COMPLETE ;;
+         *) touch b c; rm -f a; echo TASK_COMPLETE ;;",
+    );
+    workspace.run(&["--only=1.1"]).exits(0);
+    edit_plan(&workspace, edit);
+    workspace
+}
+
+#[test]
+fn work_of_an_earlier_run_is_found_under_its_new_number() {
+    let renumber = |plan: &str| {
+        let plan = plan.replace("1.3", "1.4").replace("1.2", "1.3");
+        let plan = plan.replace("1.1", "1.2");
+        format!("- [ ] 1.1 New\n  - **Verify**: `test -f new`\n{plan}")
+    };
+    let workspace = after_first_task(renumber);
+    let ran = workspace.run_as_text(&["--max-task-iterations=1"]).exits(1);
+    ran.mentions("Task 1.2 passed, but no longer does: Verify failed: test -f a");
+    assert!(workspace.text(TASKS).contains("- [ ] 1.2 Make a"));
+}
+
+#[test]
+fn work_of_an_earlier_run_is_found_by_its_verify_under_a_new_name() {
+    let rename = |plan: &str| plan.replace("1.1 Make a", "9 Create the file");
+    let workspace = after_first_task(rename);
+    let ran = workspace.run_as_text(&[]).exits(1);
+    ran.mentions("Task 9 passed, but no longer does: Verify failed: test -f a");
+}
+
+#[test]
+fn work_of_an_earlier_run_without_a_row_is_named_as_not_repeated() {
+    let replace = |plan: &str| {
+        plan.replace("[x] 1.1 Make a", "[ ] 1.1 Something else")
+            .replace("test -f a", "true")
+    };
+    let told = "task 1.1 (Make a) passed in an earlier run, and the plan has no such row now: the final check does not repeat that Verify";
+    after_first_task(replace).run_as_text(&[]).mentions(told);
+    let remove = |plan: &str| plan[plan.find("- [ ] 1.2").unwrap()..].to_owned();
+    after_first_task(remove).run_as_text(&[]).mentions(told);
+}
+
+#[test]
+fn work_under_the_old_name_of_a_spec_must_pass_as_well() {
+    let workspace = after_first_task(str::to_owned);
+    fs::rename(workspace.path("specs/demo"), workspace.path("specs/new")).unwrap();
+    let ran = workspace.run_as_text(&[]).exits(1);
+    ran.mentions("specs/demo/tasks.md is gone, and its tasks are in specs/new/tasks.md")
+        .mentions("Task 1.1 passed, but no longer does");
 }

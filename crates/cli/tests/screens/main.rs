@@ -1,5 +1,5 @@
-//! What people see: whole screens of a terminal with 80 and with 120 columns, beside this file
-//! as text. `SNAPSHOTS=overwrite cargo test -p regreen --test screens` rewrites them.
+//! What people see: whole terminal screens of 80 and 120 columns, stored as text beside this file.
+//! `SNAPSHOTS=overwrite cargo test -p regreen --test screens` rewrites them.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod project;
@@ -19,7 +19,7 @@ const WIDTHS: [u16; 2] = [80, 120];
 /// High enough that nothing scrolls away.
 const ROWS: u16 = 70;
 
-/// Compares a screen with its picture.
+/// Compares a screen with its snapshot.
 #[track_caller]
 fn check(name: &str, columns: u16, screen: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/screens");
@@ -35,7 +35,7 @@ fn start<'w>(workspace: &'w Workspace, arguments: &[&str], columns: u16) -> Term
     workspace.terminal_session(command, (ROWS, columns))
 }
 
-/// Returns the screen that a command leaves.
+/// Returns the final screen of a command.
 fn screen_of(workspace: &Workspace, arguments: &[&str], columns: u16) -> String {
     let mut session = start(workspace, arguments, columns);
     session.ends();
@@ -48,7 +48,7 @@ fn the_demo() {
     for columns in WIDTHS {
         let workspace = Workspace::new().program("unused", "");
         let mut command: Command = workspace.command(&["demo"]);
-        // By the name alone, as it is once installed.
+        // By its bare name, as when installed.
         let bin = workspace.outside().join("bin");
         std::os::unix::fs::symlink(regreen(), bin.join("regreen")).unwrap();
         command
@@ -67,7 +67,8 @@ fn a_healing_run_while_it_works_and_when_it_is_over() {
         let workspace = login();
         let arguments = ["run", "login", "--recovery-mode"];
         let mut session = start(&workspace, &arguments, columns);
-        let at_work = session.shows(|screen| screen.contains("Bash: pytest"));
+        let at_work =
+            session.shows(|screen| screen.contains("Bash: pytest") && screen.contains(" done · "));
         check("healing", columns, &at_work);
         fs::write(workspace.note_path("go"), "").unwrap();
         let (code, shown) = session.ends();
@@ -88,7 +89,8 @@ fn a_waiting_run_and_how_it_is_stopped() {
     for columns in WIDTHS {
         let workspace = release();
         let mut session = start(&workspace, &["run"], columns);
-        let waiting = session.shows(|screen| screen.contains(" left · "));
+        let waiting =
+            session.shows(|screen| screen.contains(" left · ") && screen.contains(" done · "));
         check("waiting", columns, &waiting);
         session.signal("INT");
         let (code, shown) = session.ends();

@@ -1,4 +1,4 @@
-//! Projects that the screens show.
+//! The projects on the screens.
 
 use regreen_test_support::Workspace;
 
@@ -15,7 +15,7 @@ const TASKS: &str = "\
 - [ ] 1.4 Send a mail to confirm the address
 ";
 
-/// A check that prints what pytest prints, until the fix was made.
+/// A check that prints pytest's output, until the fix is made.
 const CHECK: &str = r#"test -f fixed && echo "2 passed" && exit
 cat test-output.txt
 exit 1
@@ -41,7 +41,7 @@ FAILED tests/test_form.py::test_empty_name - AssertionError: assert '' == 'name 
 ========================= 1 failed, 1 passed in 0.02s ==========================
 ";
 
-/// Prints what Claude Code prints. A fix runs the tests until the test lets it go on.
+/// Imitates the output of Claude Code. A fix runs the tests until the test lets it continue.
 const CLAUDE: &str = r#"
 says() { printf '%s\n' "$1"; }
 says '{"type":"system","subtype":"init","session_id":"s-1"}'
@@ -64,6 +64,7 @@ pub(crate) fn login() -> Workspace {
         .file("check.sh", CHECK)
         .file("test-output.txt", TEST_OUTPUT)
         .program("claude", CLAUDE)
+        .file("user/.claude/.credentials.json", "{}")
         .git_repository()
 }
 
@@ -79,5 +80,6 @@ sleep 100
             "# Tasks\n\n- [ ] 1 Tag the release\n- [ ] 2 Write the announcement\n",
         )
         .program("claude", LIMITED)
+        .file("user/.claude/.credentials.json", "{}")
         .git_repository()
 }

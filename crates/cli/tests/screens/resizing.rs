@@ -1,5 +1,5 @@
-//! The live view of a real run on a terminal that is resized and typed into: no row of an
-//! earlier drawing stays.
+//! The live view of a real run on a terminal that is resized and typed into: no row of an earlier
+//! drawing remains.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use regreen_test_support::{OnResize, TerminalSession, Workspace};
 const ROWS: u16 = 40;
 const WIDTHS: [u16; 4] = [120, 60, 34, 150];
 
-/// The agent says what it does in one long line, and changes it when it is asked to.
+/// The agent describes its activity in one long line, and changes it on request.
 const AGENT: &str = r#"1.1:1) touch "$notes/begun"
 for step in 1 2 3 4 5 6 7 8 9; do
     until test -f "$notes/step-$step"; do sleep 0.02; done
@@ -32,8 +32,8 @@ fn start(workspace: &Workspace, columns: u16) -> TerminalSession<'_> {
     workspace.terminal_session(command, (ROWS, columns))
 }
 
-/// Lets the agent say something new, and waits until the view is drawn for this width: every
-/// part of it is there once, and everything fits.
+/// Makes the agent say something new, and waits until the view is drawn for this width: with every
+/// part once, and everything fitting.
 #[track_caller]
 fn step(workspace: &Workspace, session: &TerminalSession<'_>, number: usize, columns: u16) {
     fs::write(workspace.note_path(&format!("step-{number}")), "").unwrap();
@@ -41,7 +41,7 @@ fn step(workspace: &Workspace, session: &TerminalSession<'_>, number: usize, col
     session.shows(|screen| is_clean(screen, columns) && says_it(screen));
 }
 
-/// With fewer columns there is no room for what the agent says.
+/// With fewer columns, the agent's words do not fit.
 const ROOM: u16 = 50;
 
 fn is_clean(screen: &str, columns: u16) -> bool {
@@ -96,7 +96,7 @@ fn typing_leaves_no_stale_row() {
     step(&workspace, &session, 2, 80);
     let screen = session.screen(OnResize::Rewrap);
     assert!(!screen.contains("hello"), "{screen}");
-    // The terminal shows Ctrl-C before it sends the signal.
+    // The terminal echoes Ctrl-C before it sends the signal.
     session.types("\u{3}");
     session.signal("INT");
     let screen = ends(&workspace, session, 130);

@@ -12,16 +12,17 @@ use crate::prose::unfenced_lines;
 /// Logged when a claim of success is contradicted.
 pub const CONTRADICTION: &str = "CONTRADICTION: claimed completion while admitting failure";
 
-/// Words of a final message that say that something was not done.
+/// Words in a final message that admit that something was not done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// As the agent wrote it.
+    /// The words as the agent wrote them.
     pub phrase: String,
-    /// 1-based, in the message.
+    /// The 1-based line in the message.
     pub line: usize,
 }
 
-/// Finds the first admission outside code, except negated ones ("no manual intervention needed").
+/// Finds the first admission outside of code, except for negated ones ("no manual intervention
+/// needed").
 #[must_use]
 pub fn contradiction(message: &str) -> Option<Contradiction> {
     let plain: String = strip_str(message).collect();
@@ -42,7 +43,7 @@ fn contradiction_of(words: &[Word<'_>]) -> Contradiction {
     }
 }
 
-/// Alternatives for one position of a phrase, separated by blanks.
+/// Alternatives for one position in a phrase, separated by spaces.
 type Words = &'static str;
 
 const REQUIRE: Words = "require requires required requiring";
@@ -73,7 +74,7 @@ const PHRASES: &[&[Words]] = &[
 /// Words that may occur anywhere inside a phrase: "needs a human", "requires some manual".
 const BETWEEN: Words = "a an any some the further additional more";
 
-/// Returns where the phrase that starts at `start` ends.
+/// Returns the end of the phrase that starts at `start`.
 fn match_phrase(words: &[Word<'_>], start: usize, phrase: &[Words]) -> Option<usize> {
     let mut at = start;
     for (n, place) in phrase.iter().enumerate() {
@@ -91,19 +92,19 @@ fn match_phrase(words: &[Word<'_>], start: usize, phrase: &[Words]) -> Option<us
     Some(at)
 }
 
-/// What separates a word from the next.
+/// The separator between a word and the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Break {
     None,
     Comma,
     Colon,
-    /// A full stop, a dash, a bracket, another paragraph or list item, code in between.
+    /// A full stop, a dash, a bracket, another paragraph or list item, or code in between.
     Clause,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Word<'t> {
-    /// As written, without punctuation around it.
+    /// As written, without surrounding punctuation.
     pub(super) shown: &'t str,
     /// In lower case, with a straight apostrophe.
     plain: String,
@@ -122,7 +123,7 @@ impl Word<'_> {
     }
 }
 
-/// Returns the words outside fences and code spans.
+/// Returns the words outside of fences and code spans.
 pub(super) fn words(text: &str) -> Vec<Word<'_>> {
     let mut words: Vec<Word<'_>> = Vec::new();
     let mut next_line = 0;
@@ -149,7 +150,7 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
 fn push<'t>(words: &mut Vec<Word<'t>>, raw: &'t str, line: usize) {
     let is_part = |c: char| c.is_alphanumeric();
     let Some(start) = raw.find(is_part) else {
-        // A dash or other punctuation on its own; emphasis means nothing.
+        // A dash or other punctuation on its own separates clauses; emphasis doesn't.
         if !raw.chars().all(|c| matches!(c, '*' | '_')) {
             end_clause(words);
         }
@@ -188,7 +189,7 @@ fn end_clause(words: &mut [Word<'_>]) {
     }
 }
 
-/// Returns whether a line does not continue the sentence before it.
+/// Returns whether a line starts a new block instead of continuing the sentence before it.
 fn starts_block(line: &str) -> bool {
     let text = line.trim_start();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,7 +1,7 @@
 //! Decides whether a phrase is stated or negated: "does not require manual steps".
 //!
-//! A negation counts only if it is in the same clause and governs the phrase; "the tests do not
-//! pass and need human help" negates something else. Two negations cancel out: "does not work
+//! A negation counts only if it is in the same clause and governs the phrase; in "the tests do not
+//! pass and need human help" it negates something else. Two negations cancel out: "does not work
 //! without manual intervention".
 
 use std::ops::Range;
@@ -14,16 +14,16 @@ const OF_THINGS: Words = "no nothing none nobody neither nor zero without";
 const OF_ACTIONS: Words = "not never cannot";
 const VERBS: Words = "need needs needed needing require requires required requiring cannot can't could \
     couldn't can";
-/// Words that a negation reaches across.
+/// Words that a negation can reach across.
 const FILLERS: Words = "a an any some the further additional more other extra need for to of is was are were \
     be been being there will would should do does did has have had longer human manual \
     also still or";
-/// Words that begin another clause.
+/// Words that start another clause.
 const CONJUNCTIONS: Words = "but and because since so as while although though however yet if when until unless \
     then therefore thus hence means meaning";
 const RELATIVES: Words = "that which who";
 
-/// How many words may be between a negation and what it negates.
+/// How many words may come between a negation and what it negates.
 const FAR: usize = 5;
 const NEAR: usize = 1;
 
@@ -32,7 +32,7 @@ pub(super) fn is_negated(words: &[Word<'_>], phrase: Range<usize>) -> bool {
     negations_before(words, before, phrase.start) % 2 == 1 || is_negated_after(words, phrase.end)
 }
 
-/// Walks from the phrase towards the beginning of its clause.
+/// Walks from the phrase back towards the start of its clause.
 fn negations_before(words: &[Word<'_>], before: &[Word<'_>], start: usize) -> usize {
     let mut walk = Walk {
         verb_seen: words.get(start).is_some_and(|word| word.is_one_of(VERBS)),
@@ -58,18 +58,20 @@ fn negations_before(words: &[Word<'_>], before: &[Word<'_>], start: usize) -> us
 #[derive(Default)]
 struct Walk {
     denials: usize,
-    /// Words passed that are neither fillers nor negations.
+    /// The number of words passed that are neither fillers nor negations.
     others: usize,
     /// Whether a verb was passed, so that a subject may precede it.
     verb_seen: bool,
-    /// "no review, approval or …": the negation precedes the first of them.
+    /// Whether this is a list such as "no review, approval or …", with the negation before the
+    /// first item.
     in_list: bool,
-    /// Only a negated thing reaches into a relative clause: "nothing that requires".
+    /// Whether this is a relative clause, into which only a negated thing reaches: "nothing that
+    /// requires".
     in_relative: bool,
 }
 
 impl Walk {
-    /// Passes one more word. Returns `false` if a negation before it would negate something else.
+    /// Passes one more word. Returns `false` if any negation before it would negate something else.
     fn pass(&mut self, word: &Word<'_>) -> bool {
         if word.is_one_of(OF_THINGS) {
             self.denials += 1;
@@ -95,7 +97,8 @@ impl Walk {
     }
 }
 
-/// "Manual intervention is not needed", "was unnecessary", ": none".
+/// Whether the phrase is negated after it: "Manual intervention is not needed", "was unnecessary",
+/// ": none".
 fn is_negated_after(words: &[Word<'_>], end: usize) -> bool {
     let Some(last) = end.checked_sub(1).and_then(|last| words.get(last)) else {
         return false;

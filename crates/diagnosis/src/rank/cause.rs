@@ -1,7 +1,10 @@
+use std::collections::BTreeMap;
+
 use regreen_model::{FailureKind, Finding, RepairAction};
 
 use super::diagnosis::Diagnosis;
 use super::signs::is_code;
+use crate::line::LastKind;
 use crate::rules::RuleBook;
 use crate::rules::rule::Role;
 use crate::rules::rule::Rule;
@@ -19,12 +22,13 @@ pub(crate) struct Candidate<'a> {
 /// Below this score, a line is as likely a decoy as the cause.
 pub(crate) const WEAK: i32 = 25;
 
-/// Returns the findings that may be the cause, in the order of their lines. A rule whose last
-/// line counts contributes only that one.
+/// Returns the findings that may be the cause, in line order. A rule whose last match counts
+/// contributes only that one.
 pub(crate) fn candidates(findings: &[Finding]) -> Vec<Candidate<'_>> {
+    let kinds = LastKind::default();
     let all = findings
         .iter()
-        .filter_map(candidate)
+        .filter_map(|finding| candidate(finding, &kinds))
         .filter(|c| c.score > 0);
     let all: Vec<Candidate<'_>> = all.collect();
     let is_outdone = |one: &Candidate<'_>| {
@@ -36,20 +40,35 @@ pub(crate) fn candidates(findings: &[Finding]) -> Vec<Candidate<'_>> {
         one.rule.last && all.iter().any(is_later)
     };
     let mut kept: Vec<Candidate<'_>> = all.iter().copied().filter(|one| !is_outdone(one)).collect();
-    discount_survived(&mut kept);
+    discount_survived(&mut kept, &beginnings(findings));
     kept
 }
 
-/// A program that goes on for so many lines after an error survived it.
+/// A program that continues for this many lines after an error survived it.
 const SURVIVED_LINES: u64 = 40;
-/// How much less an error proves that the program survived.
+/// How much less an error proves if the program survived it.
 const SURVIVED: i32 = 40;
-/// The lowest score of a line that shows what ended the program instead.
+/// The minimum score of a line that shows what ended the program instead.
 const ENDS_IT: i32 = 50;
 
-/// Discounts errors of the environment and exceptions that stand far above a failed test, a compile
-/// error or a complaint of a linter: the program survived them.
-fn discount_survived(candidates: &mut [Candidate<'_>]) {
+/// Returns the lines in which tools begin to test or build, the first of each sort: one that a
+/// tool repeats may stand behind an error of its own.
+fn beginnings(findings: &[Finding]) -> Vec<u64> {
+    let mut first: BTreeMap<&str, u64> = BTreeMap::new();
+    for finding in findings {
+        let rule = RuleBook::ours().rule(&finding.rule);
+        if rule.is_some_and(|rule| rule.role == Role::Began) {
+            let line = first.entry(&finding.rule).or_insert(finding.line);
+            *line = finding.line.min(*line);
+        }
+    }
+    first.into_values().collect()
+}
+
+/// Discounts environment errors and exceptions above a failed test, a compile error or a linter
+/// complaint, if they are far above it or the tool that reports it began after them: the program
+/// survived them.
+fn discount_survived(candidates: &mut [Candidate<'_>], beginnings: &[u64]) {
     let is_verdict =
         |c: &&Candidate<'_>| c.rule.role == Role::Cause && is_code(c.kind) && c.score >= ENDS_IT;
     let last = candidates.iter().filter(is_verdict).map(|c| c.finding.line);
@@ -57,14 +76,21 @@ fn discount_survived(candidates: &mut [Candidate<'_>]) {
         return;
     };
     for candidate in candidates {
-        let is_far = candidate.finding.line + SURVIVED_LINES < last;
-        if is_far && candidate.rule.role == Role::Cause && !is_code(candidate.kind) {
+        let line = candidate.finding.line;
+        let is_far = line + SURVIVED_LINES < last;
+        let is_before = || {
+            beginnings
+                .iter()
+                .any(|began| line < *began && *began < last)
+        };
+        let is_survivable = candidate.rule.role == Role::Cause && !is_code(candidate.kind);
+        if is_survivable && (is_far || is_before()) {
             candidate.score -= SURVIVED;
         }
     }
 }
 
-fn candidate(finding: &Finding) -> Option<Candidate<'_>> {
+fn candidate<'a>(finding: &'a Finding, kinds: &LastKind) -> Option<Candidate<'a>> {
     let rule = RuleBook::ours().rule(&finding.rule)?;
     if !(rule.role.is_blame() || rule.role == Role::Frame) {
         return None;
@@ -73,12 +99,12 @@ fn candidate(finding: &Finding) -> Option<Candidate<'_>> {
         rule,
         finding,
         kind: rule.kind?,
-        score: score(rule, finding),
+        score: score(rule, finding, kinds),
     })
 }
 
-/// Lines whose score is this close to the highest compete with it. The first of them is the
-/// cause, because the later ones follow from it.
+/// Lines with a score this close to the highest compete with it. The first of them is the cause,
+/// because the later ones follow from it.
 const RIVALS: i32 = 12;
 
 /// How many lines below an announcing line the announced one may be.
@@ -107,8 +133,26 @@ pub(crate) fn choose<'a>(
     Some(last_word(strongest, candidates))
 }
 
-/// Returns what the last command that a shell echoed printed, if that explains something: a script
-/// that went on survived what its earlier commands printed.
+/// Chooses only from what the last command printed: the CI system stops at the first command that
+/// fails. A failed test, a compile error or a lint above it still counts if nothing below it does:
+/// then the last command only cleaned up.
+pub(crate) fn choose_after_command<'a>(
+    candidates: &[Candidate<'a>],
+    last_command_at: Option<u64>,
+) -> Option<Candidate<'a>> {
+    let at = last_command_at.unwrap_or_default();
+    let is_later = |c: &&Candidate<'a>| c.finding.line > at;
+    let later: Vec<Candidate<'a>> = candidates.iter().filter(is_later).copied().collect();
+    let explains = |c: &Candidate<'a>| c.rule.role == Role::Cause && c.score >= WEAK;
+    let is_verdict = |c: &Candidate<'a>| explains(c) && is_code(c.kind) && c.score >= ENDS_IT;
+    if !later.iter().any(explains) && candidates.iter().any(is_verdict) {
+        return choose(candidates, last_command_at);
+    }
+    choose(&later, None)
+}
+
+/// Returns the candidates printed by the last command that a shell echoed, if they explain
+/// something: a script that continued survived the output of its earlier commands.
 fn of_last_command<'a>(
     candidates: &[Candidate<'a>],
     last_command_at: Option<u64>,
@@ -120,7 +164,7 @@ fn of_last_command<'a>(
     last.iter().any(explains).then_some(last)
 }
 
-/// Returns the candidate that a line ending in a colon announces, if it is of another kind;
+/// Returns the candidate announced by a line that ends with a colon, if it is of another kind;
 /// otherwise the announcing line is just as good to quote.
 fn introduced<'c, 'a>(
     first: &'c Candidate<'a>,
@@ -139,8 +183,8 @@ fn introduced<'c, 'a>(
         .unwrap_or(first)
 }
 
-/// Returns a later line about the same problem that has more detail: a client names the host
-/// where its library only reports a refused connection.
+/// Returns a later, more detailed line about the same problem: a client names the host where its
+/// library only reports a refused connection.
 fn last_word<'a>(cause: &Candidate<'a>, candidates: &[Candidate<'a>]) -> Candidate<'a> {
     let says_more =
         |c: &&Candidate<'a>| c.rule.last && c.kind == cause.kind && c.score >= cause.score;
@@ -160,7 +204,8 @@ pub(crate) fn framed(cause: Candidate<'_>, candidates: &[Candidate<'_>]) -> Diag
             && frame.rule.absorbs.contains(&cause.kind)
     });
     if let Some(frame) = frame {
-        // A line that only says "error" may belong to anything: it is not quoted for another kind.
+        // A line that only says "error" may belong to anything, so it isn't quoted for another
+        // kind.
         if cause.rule.role == Role::Symptom {
             return Diagnosis::of(frame);
         }
@@ -177,8 +222,8 @@ pub(crate) fn framed(cause: Candidate<'_>, candidates: &[Candidate<'_>]) -> Diag
     diagnosis
 }
 
-/// Returns the repair of another line about the same problem, which may name what the quoted
-/// line does not.
+/// Returns the repair of another line about the same problem, which may name what the quoted line
+/// doesn't.
 fn borrowed_repair(diagnosis: &Diagnosis, candidates: &[Candidate<'_>]) -> Option<RepairAction> {
     let same = candidates
         .iter()

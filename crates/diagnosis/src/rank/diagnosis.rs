@@ -8,6 +8,7 @@ use regreen_model::{
 
 use super::cause::Candidate;
 use super::exit::last_informative_line;
+use crate::concrete_suggestions::made_concrete;
 use crate::line::message_of;
 use crate::rules::captures::installation;
 use crate::rules::rule::{MATCHED, Rule};
@@ -25,14 +26,14 @@ const MAX_CONFIDENCE: i32 = 99;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Diagnosis {
     pub(crate) kind: FailureKind,
-    /// `None` for the category of the kind.
+    /// The category; `None` for the default of the kind.
     pub(crate) category: Option<FailureCategory>,
     pub(crate) retry_mode: Option<RetryMode>,
     pub(crate) blocker: Option<String>,
     pub(crate) line: Option<u64>,
     /// Shown instead of the blocker.
     pub(crate) message: Option<String>,
-    /// For the report, where no line can be quoted.
+    /// For the report, if no line can be quoted.
     pub(crate) phrase: Option<String>,
     pub(crate) repair: Option<RepairAction>,
     pub(crate) suggest: Vec<String>,
@@ -75,12 +76,15 @@ impl Diagnosis {
         let mut values = finding.captures.clone();
         let message = message_of(&finding.text);
         values.insert("line".to_owned(), message.to_owned());
-        let next = finding
+        let mut following = finding
             .after
             .iter()
             .map(|line| message_of(line))
-            .find(|line| !line.is_empty());
-        values.insert("next".to_owned(), next.unwrap_or_default().to_owned());
+            .filter(|line| !line.is_empty());
+        for name in ["next", "next2"] {
+            let line = following.next().unwrap_or_default();
+            values.insert(name.to_owned(), line.to_owned());
+        }
         let template = rule.blocker.unwrap_or("{line}");
         let suggest = rule.suggest.iter().filter_map(|text| fill(text, &values));
         Self {
@@ -96,8 +100,8 @@ impl Diagnosis {
         }
     }
 
-    /// Creates a diagnosis that quotes the first line that green runs don't print, or else the last
-    /// informative line of the output, for lack of a better one.
+    /// Creates a diagnosis that quotes the first line that passing runs don't print, or else the
+    /// last informative line of the output.
     pub(crate) fn quoting_last_line(kind: FailureKind, rule: &str, evidence: &Evidence) -> Self {
         let new = evidence.output.new_lines.first();
         let new = new.map(|(number, text)| (*number, text.as_str()));
@@ -130,6 +134,7 @@ impl Diagnosis {
                 suggested_actions.extend(of_rest(&self.open_steps, self.blocker.as_deref()));
             }
         }
+        let suggested_actions = made_concrete(suggested_actions, self.blocker.as_deref(), evidence);
         let files_modified = if evidence.files_changed.is_empty() {
             self.files
         } else {
@@ -156,7 +161,7 @@ impl Diagnosis {
     }
 }
 
-/// Returns the repair that the rule names, or the installation of what is missing.
+/// Returns the repair that the rule names, or the installation of whatever is missing.
 fn repair(rule: &Rule, values: &BTreeMap<String, String>) -> Option<RepairAction> {
     let named = rule.repair.as_ref().and_then(|repair| repair.fill(values));
     named.or_else(|| rule.provider.then(|| installation(values)).flatten())
@@ -198,8 +203,8 @@ fn capitalised(words: &str) -> String {
     })
 }
 
-/// Matches everything that differs from run to run: folders, addresses, ids, times, numbers. The
-/// last part of a path stays, because it matters which file is missing.
+/// Matches everything that varies between runs: folders, addresses, ids, times, numbers. The last
+/// part of a path stays, because it matters which file is missing.
 const VARYING: &str = r"(?x)
     (?:[A-Za-z]:)?(?:[\w.~@+-]*[/\\])+   # folders
   | \b0x[0-9a-fA-F]+\b
@@ -215,7 +220,7 @@ pub(crate) fn fingerprint(kind: FailureKind, blocker: &str) -> String {
     format!("{:016x}", fnv1a(text.as_bytes()))
 }
 
-/// Removes what differs from run to run.
+/// Removes everything that varies between runs.
 pub(crate) fn essence(blocker: &str) -> String {
     let same = match VARIES.as_ref() {
         Some(varies) => varies.replace_all(blocker, |found: &Captures<'_>| {
@@ -235,8 +240,9 @@ pub(crate) fn essence(blocker: &str) -> String {
     text.trim().to_owned()
 }
 
-/// Hashes with FNV-1a, which is short and the same on every machine and in every version.
-pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
+/// Hashes with FNV-1a, which is short, and the same on every machine and in every version.
+#[must_use]
+pub fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

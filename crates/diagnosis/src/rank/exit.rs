@@ -1,19 +1,21 @@
-//! Diagnoses by exit code and signal, if no line explains the failure.
+//! Diagnoses by exit code and signal if no line explains the failure.
 
 use regreen_model::{Evidence, FailureKind, RepairAction};
 
 use super::cause::Candidate;
-use super::diagnosis::Diagnosis;
+use super::diagnosis::{Diagnosis, shortened};
 use crate::cause_origin::{EXIT_CODE, EXIT_SIGNAL};
 use crate::line::is_informative;
+use crate::line_prefix::without_prefix;
+use crate::rules::rule::Role;
 
 pub(crate) const SIGKILL: i32 = 9;
 const SIGINT: i32 = 2;
-/// Shells report a death by signal as 128 and its number.
+/// Shells report a death by signal as 128 plus its number.
 const SIGNAL_BASE: i32 = 128;
 const LAST_SIGNAL: i32 = 64;
 
-/// Signals by their names.
+/// Signals with their names.
 const NAMES: [(&str, i32); 17] = [
     ("HUP", 1),
     ("INT", 2),
@@ -34,7 +36,7 @@ const NAMES: [(&str, i32); 17] = [
     ("SYS", 31),
 ];
 
-/// A line needs at least this score to override the signal.
+/// The minimum score of a line that overrides the signal.
 const STRONGER_THAN_SIGNAL: i32 = 45;
 
 /// Diagnoses the signal that ended the process, unless a line explains more.
@@ -44,7 +46,7 @@ pub(crate) fn over(evidence: &Evidence, cause: Option<&Candidate<'_>>) -> Option
         return None;
     }
     let kind = match signal {
-        // A KILL without any message usually comes from the kernel, which needs the memory.
+        // A KILL without any message usually comes from the kernel's out-of-memory killer.
         SIGKILL => FailureKind::OutOfMemory,
         SIGINT => FailureKind::Interrupted,
         _ => FailureKind::CrashedBySignal,
@@ -80,7 +82,7 @@ pub fn signal_name(signal: i32) -> String {
     )
 }
 
-/// Diagnoses a failure that nothing explains by its last informative line.
+/// Diagnoses an unexplained failure by its last informative line.
 pub(crate) fn unexplained(evidence: &Evidence) -> Diagnosis {
     let kind = match evidence.ending.exit_code {
         Some(127) => FailureKind::MissingCommand,
@@ -93,8 +95,42 @@ pub(crate) fn unexplained(evidence: &Evidence) -> Diagnosis {
             .ending
             .exit_code
             .map(|code| format!("Ended with exit code {code}")),
-        ..Diagnosis::quoting_last_line(kind, EXIT_CODE, evidence)
+        ..silent_command(kind, evidence)
+            .unwrap_or_else(|| Diagnosis::quoting_last_line(kind, EXIT_CODE, evidence))
     }
+}
+
+/// Returns whether a step of a CI system failed, and the last command that a shell echoed in it
+/// printed something that may explain why. If an earlier command failed, the script doesn't stop at
+/// failures.
+pub(super) fn last_command_speaks(evidence: &Evidence, candidates: &[Candidate<'_>]) -> bool {
+    let output = &evidence.output;
+    let Some(at) = output.last_command_at.filter(|_| output.has_failed_step) else {
+        return false;
+    };
+    let wrappers = candidates.iter().filter(|c| c.rule.role == Role::Wrapper);
+    let wrappers: Vec<u64> = wrappers.map(|c| c.finding.excerpt.last_line).collect();
+    let goes_on = wrappers.iter().any(|line| *line < at);
+    let speaks = |line: u64| line > at && !wrappers.contains(&line);
+    !goes_on && informative_lines(evidence).any(|(line, _)| speaks(line))
+}
+
+fn without_echo_mark(line: &str) -> &str {
+    line.trim_start_matches(['+', '$', '>']).trim_start()
+}
+
+/// Quotes the last command that a shell echoed, if it printed nothing: what stands above it is the
+/// output of commands that passed.
+fn silent_command(kind: FailureKind, evidence: &Evidence) -> Option<Diagnosis> {
+    let at = evidence.output.last_command_at?;
+    let mut below = last_lines(evidence).take_while(|(line, _)| *line > at);
+    let (line, echoed) = last_lines(evidence).find(|(line, _)| *line <= at)?;
+    let is_silent = line == at && below.all(|(_, line)| !is_informative(line));
+    is_silent.then(|| Diagnosis {
+        blocker: Some(shortened(without_echo_mark(echoed))),
+        line: Some(at),
+        ..Diagnosis::new(kind, EXIT_CODE)
+    })
 }
 
 /// Parses a signal given as a number or a name: `9`, `KILL`, `SIGKILL`.
@@ -112,21 +148,27 @@ pub fn signal_number(text: &str) -> Option<i32> {
 /// How many of the last lines are searched.
 const SEARCHED: usize = 12;
 
-/// Returns the last line that explains something, with its number; the very last line if none
-/// does.
+/// Returns the last informative line with its number, or the very last line if none is.
 pub(super) fn last_informative_line(evidence: &Evidence) -> Option<(u64, &str)> {
-    let lines = || {
-        let numbered = evidence.output.end().lines().rev().enumerate();
-        let shown = numbered.flat_map(|(n, line)| line.rsplit('\r').map(move |part| (n, part)));
-        shown.filter(|(_, line)| !line.trim().is_empty())
-    };
-    let telling = lines()
-        .take(SEARCHED)
-        .find(|(_, line)| is_informative(line));
-    let (from_end, text) = telling.or_else(|| lines().next())?;
+    let telling = informative_lines(evidence).next();
+    telling.or_else(|| last_lines(evidence).next())
+}
+
+/// Returns those of the last lines that explain something, the last one first.
+pub(super) fn informative_lines(evidence: &Evidence) -> impl Iterator<Item = (u64, &str)> {
+    let searched = last_lines(evidence).take(SEARCHED);
+    searched.filter(|(_, line)| is_informative(line))
+}
+
+/// Returns the lines of the end of the output that are not empty, the last one first.
+fn last_lines(evidence: &Evidence) -> impl Iterator<Item = (u64, &str)> {
     let output = &evidence.output;
     let last_line = output.tail_ends_at.unwrap_or(output.lines);
-    Some((last_line.saturating_sub(from_end as u64), text.trim()))
+    let numbered = output.end().lines().rev().enumerate();
+    let shown = numbered.flat_map(|(n, line)| line.rsplit('\r').map(move |part| (n, part)));
+    let shown = shown.map(|(n, part)| (n, without_prefix(part)));
+    let told = shown.filter(|(_, line)| !line.trim().is_empty());
+    told.map(move |(n, line)| (last_line.saturating_sub(n as u64), line.trim()))
 }
 
 pub(crate) fn with_script_of_command(diagnosis: Diagnosis, evidence: &Evidence) -> Diagnosis {

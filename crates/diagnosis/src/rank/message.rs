@@ -1,31 +1,38 @@
-//! Diagnoses an agent's message. Sentences are weighed, not counted: the strongest one decides,
-//! and a tool's error in it matters only if the agent does not say that it is resolved.
+//! Diagnoses an agent's message. Sentences are weighed, not counted: the strongest one decides, and
+//! a tool's error in it matters only if the agent doesn't say that it is resolved.
 
 use std::cmp::Reverse;
 
-use regreen_model::{Evidence, FailureCategory, FailureKind, Finding, Source};
+use regreen_model::{Evidence, FailureCategory, FailureKind, Finding, Output, Source};
 
-use super::cause::{Candidate, WEAK, candidates};
+use super::cause::{Candidate, WEAK, candidates, choose};
 use super::diagnosis::{Diagnosis, shortened};
 use super::exit;
+use super::plain_words;
 use super::service::is_of_code;
 use super::signs::Signs;
 use super::signs::is_code;
 use super::timeout;
-use crate::cause_origin::{CauseOrigin, FAILURE_BLOCK, MESSAGE_TONE, OPEN_STEPS};
+use crate::cause_origin::{CauseOrigin, FAILURE_BLOCK, HARNESS_WORDS, MESSAGE_TONE, OPEN_STEPS};
+use crate::failure_block::{has_any_failure_block, without_titles};
+use crate::harness_words::{
+    counts_failed_tests, counts_passed_tests, explains_no_change, passed_tests, program_output,
+    refutation, without_tool_names,
+};
 use crate::line::message_of;
-use crate::prose::sentences;
-use crate::prose::without_descriptions;
+use crate::prose::{Fence, fences, sentences};
+use crate::prose::{without_code, without_descriptions};
 use crate::rules::RuleBook;
+use crate::rules::lazy_regex::LazyRegex;
 use crate::rules::rule::Role;
 use crate::rules::rule::Rule;
 use crate::scan::scan;
-use crate::statements::{Message, code_spans};
+use crate::statements::{Line, Message, code_spans};
 
 /// How much of the end of a message is read.
 const MAX_MESSAGE: usize = 64 * 1024;
 const SURE: i32 = 50;
-/// The lowest score that counts against a claim of success.
+/// The minimum score that counts against a claim of success.
 const CLEAR: u8 = 66;
 /// The same, if the claim itself expresses doubt.
 const DOUBTFUL: u8 = 50;
@@ -37,10 +44,13 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
     let text = said(evidence);
     let output = scan(text.as_bytes(), Source::Agent);
     let mut found = candidates(&output.findings);
-    found.retain(|c| !is_description(c, &text));
+    found.retain(|c| !is_description(c, &text) && !is_echoed(c) && !is_overcome(c, &text));
     let spans = span_findings(&text);
+    let mut in_spans = candidates(&spans);
+    in_spans.retain(|c| !is_overcome(c, &text));
+    let shown = scan_program_output(&text);
     let reading = Reading {
-        in_spans: candidates(&spans),
+        in_spans,
         signs: Signs::of(&output.findings),
         claims: last_line(&output.findings, is_claim),
         says_done: in_a_sentence(&text, is_claim),
@@ -50,6 +60,12 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
             rule.role == Role::Success && rule.origin != CauseOrigin::AgentMessage
         }),
         message: Message::read(&text),
+        refutation: refutation(&text),
+        passed_later: passed_tests(&text),
+        counts_passed: counts_passed_tests(&text),
+        needs_no_change: explains_no_change(&text),
+        reports_result: RESULT.is_match(&text),
+        shown_failure: shown.as_ref().and_then(shown_failure),
         found,
     };
     let diagnosis = reading.diagnose(evidence)?;
@@ -68,7 +84,7 @@ pub(crate) fn claims_success(text: &str) -> bool {
     last_line(&output.findings, is_claim).is_some() || in_a_sentence(text, is_claim)
 }
 
-/// Returns whether such a rule matches a sentence, read on its own.
+/// Returns whether such a rule matches a sentence by itself.
 fn in_a_sentence(text: &str, is: impl Fn(&Rule) -> bool) -> bool {
     let sentences = scan(sentences(text).as_bytes(), Source::Agent);
     last_line(&sentences.findings, is).is_some()
@@ -78,22 +94,106 @@ fn in_a_sentence(text: &str, is: impl Fn(&Rule) -> bool) -> bool {
 fn is_description(candidate: &Candidate<'_>, text: &str) -> bool {
     let may_be = matches!(
         candidate.kind,
-        FailureKind::IncompleteWork | FailureKind::ImpossibleTask | FailureKind::MissingReference
+        FailureKind::IncompleteWork
+            | FailureKind::ImpossibleTask
+            | FailureKind::MissingReference
+            | FailureKind::FalseSuccessClaim
     );
     let index = usize::try_from(candidate.finding.line).map_or(0, |line| line.saturating_sub(1));
     let line = text.lines().nth(index).unwrap_or_default();
-    let rest = || without_descriptions(line);
+    // What an agent did to a check may be said in code.
+    let rest = || match candidate.kind {
+        FailureKind::FalseSuccessClaim => without_descriptions(line),
+        _ => without_descriptions(&without_code(line)),
+    };
+    let fences = fences(text);
+    let is_code = |fence: &Fence| fence.first < index && index < fence.last;
     may_be
+        && !fences.closed.iter().any(is_code)
         && candidate.rule.origin == CauseOrigin::AgentMessage
         && candidate.rule.matches(message_of(line))
         && !candidate.rule.matches(message_of(&rest()))
+}
+
+/// Returns whether a tool's error is in a sentence that says that it is overcome.
+fn is_overcome(candidate: &Candidate<'_>, text: &str) -> bool {
+    let index = usize::try_from(candidate.finding.line).map_or(0, |line| line.saturating_sub(1));
+    let line = text.lines().nth(index).unwrap_or_default();
+    is_tool(candidate) && OVERCOME.is_match(line)
+}
+
+/// Matches reports of work or its results in words that don't claim that all is done.
+static RESULT: LazyRegex = LazyRegex::new(
+    r"(?i)\b(?:i|we)(?:'ve| have)? (?:\w+ )?(?:switched|corrected|changed|adjusted|reworked|simplified|tightened|resolved|cleaned|enabled|bumped|upgraded|reduced|reproduced|improved|swapped|enlarged|hardened|turned)\b|^\W*(?:switched|corrected|changed|adjusted|reworked|simplified|tightened|resolved|cleaned|enabled|bumped|upgraded|reduced|reproduced|improved|swapped|hardened|turned|made|raised|lowered)\b|\b(?:is|are|stays?|runs?) (?:\w+ )?(?:stable|gone|clean|green|idempotent|consistent|reproducible|deterministic|correct|fixed)\b|\bnow (?:\w+ly )?\w+s\b",
+);
+
+static OVERCOME: LazyRegex = LazyRegex::new(
+    r"(?i)\breproduced\b|\bthen (?:i )?fixed\b|\bno longer\b|\bany ?more\b|\b(?:is|are) gone\b|\bused to\b|\bbefore: .*\bafter: ",
+);
+
+/// Scans what programs printed below the agent's own words; `None` if nothing is shown, or if the
+/// agent's own words leave a doubt.
+fn scan_program_output(text: &str) -> Option<Output> {
+    let (above, printed) = program_output(text)?;
+    let own: String = text
+        .lines()
+        .take(above)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let has_doubt = Message::read(&own).doubt.is_some() || has_any_failure_block(text);
+    let own = scan(own.as_bytes(), Source::Agent);
+    let is_trouble = |c: &Candidate<'_>| c.score >= WEAK;
+    if has_doubt || candidates(&own.findings).iter().any(is_trouble) {
+        return None;
+    }
+    let mut output = scan(without_tool_names(printed).as_bytes(), Source::Command);
+    for finding in &mut output.findings {
+        finding.line += above as u64;
+    }
+    Some(output)
+}
+
+/// Returns the failure that a program printed last, unless it succeeded later.
+fn shown_failure(output: &Output) -> Option<Diagnosis> {
+    let all = candidates(&output.findings);
+    let is_clear = |c: &&Candidate<'_>| match c.rule.role {
+        Role::Cause => c.score >= SURE,
+        Role::Wrapper => c.rule.proves && c.score > 0,
+        _ => false,
+    };
+    let succeeded = output.findings.iter().filter(|finding| {
+        let rule = RuleBook::ours().rule(&finding.rule);
+        rule.is_some_and(|rule| rule.role == Role::Success) && !counts_failed_tests(&finding.text)
+    });
+    let succeeded = succeeded.map(|finding| finding.line).max();
+    let is_last = |c: &&Candidate<'_>| succeeded.is_none_or(|line| line < c.finding.line);
+    let clear: Vec<Candidate<'_>> = all
+        .iter()
+        .filter(is_clear)
+        .filter(is_last)
+        .copied()
+        .collect();
+    let chosen = choose(&clear, None)?;
+    Some(Diagnosis {
+        kind: FailureKind::FalseSuccessClaim,
+        repair: None,
+        suggest: Vec::new(),
+        retry_mode: None,
+        ..Diagnosis::of(&chosen)
+    })
+}
+
+/// Returns whether an agent's words were found in a command that a shell echoed.
+fn is_echoed(candidate: &Candidate<'_>) -> bool {
+    let is_command = candidate.finding.text.trim_start().starts_with("$ ");
+    is_command && candidate.rule.origin == CauseOrigin::AgentMessage
 }
 
 fn is_claim(rule: &Rule) -> bool {
     rule.role == Role::Success && rule.origin == CauseOrigin::AgentMessage
 }
 
-/// Scans code spans inside sentences, where tools are quoted, each as a line.
+/// Scans the code spans in sentences, where tools are quoted, each as a line.
 fn span_findings(text: &str) -> Vec<Finding> {
     let spans = code_spans(text);
     let joined: Vec<&str> = spans.iter().map(|span| span.text.as_str()).collect();
@@ -114,7 +214,7 @@ fn said(evidence: &Evidence) -> String {
         None => format!("{}\n{}", evidence.output.head, evidence.output.tail),
     };
     let start = whole.ceil_char_boundary(whole.len().saturating_sub(MAX_MESSAGE));
-    whole[start..].to_owned()
+    without_titles(&whole[start..])
 }
 
 fn last_line(findings: &[Finding], is: impl Fn(&Rule) -> bool) -> Option<u64> {
@@ -137,15 +237,27 @@ struct Reading<'a> {
     says_done: bool,
     /// Whether a sentence says that some work was done.
     says_work: bool,
-    /// The line that is the completion signal.
+    /// Whether there is a line with the completion signal.
     signals: bool,
     /// The line in which a tool's output shows success.
     shown_success: Option<u64>,
     message: Message,
+    /// The line with which the harness refutes a claim.
+    refutation: Option<Line>,
+    /// The last line in which the harness shows that tests passed.
+    passed_later: Option<u64>,
+    /// Whether the message counts tests that passed, and none that failed.
+    counts_passed: bool,
+    /// Whether it says why nothing had to be changed.
+    needs_no_change: bool,
+    /// Whether it says what was changed, or how things are now.
+    reports_result: bool,
+    /// A failure in the output of programs below words without any doubt.
+    shown_failure: Option<Diagnosis>,
 }
 
 impl Reading<'_> {
-    /// Tries the steps in the order of their precedence.
+    /// Tries the steps in order of precedence.
     fn diagnose(&self, evidence: &Evidence) -> Option<Diagnosis> {
         if let Some(error_line) = self.message.failure_line {
             return Some(self.of_block(error_line));
@@ -162,6 +274,8 @@ impl Reading<'_> {
         }
         self.of_time()
             .or_else(|| self.of_api())
+            .or_else(|| self.shown_failure.clone())
+            .or_else(|| self.of_harness().filter(|_| self.is_sure_of_itself()))
             .or_else(|| {
                 self.of_words()
                     .filter(|words| i32::from(words.confidence) >= SURE)
@@ -169,12 +283,13 @@ impl Reading<'_> {
             .or_else(|| self.of_tool())
             .or_else(|| self.of_words())
             .or_else(|| self.of_open_steps())
+            .or_else(|| self.of_harness())
             .or_else(|| self.of_tone())
             .or_else(|| self.unexplained(evidence))
     }
 
-    /// Diagnoses clear statements despite a claim of success. A question or gap after finished
-    /// work belongs to the next task, not to this one.
+    /// Diagnoses clear statements despite a claim of success. A question or gap after finished work
+    /// concerns the next task, not this one.
     fn in_spite_of_claim(&self, at_least: u8) -> Option<Diagnosis> {
         let words = self
             .of_words()
@@ -183,8 +298,8 @@ impl Reading<'_> {
         (!is_question || self.signs.nothing_done).then_some(words)
     }
 
-    /// Diagnoses the `Error:` line of a failure block, and no other line. It often quotes a tool,
-    /// so it is read both as a tool's line and as the agent's own words.
+    /// Diagnoses the `Error:` line of a failure block and no other line. It often quotes a tool, so
+    /// it is read both as a tool's line and as the agent's own words.
     fn of_block(&self, line: u64) -> Diagnosis {
         let text = self.message.failure_text.clone();
         let bytes = text.as_deref().unwrap_or_default().as_bytes();
@@ -197,11 +312,14 @@ impl Reading<'_> {
         let on_line = self.found.iter().filter(|c| c.finding.line == line);
         let all = on_line.chain(&quoted).chain(&said);
         let best = all.max_by_key(|c| c.score);
+        // A line that only says "error" explains less than plain words do.
+        let plain = text.as_deref().and_then(plain_words::meaning);
+        let best = best.filter(|c| plain.is_none() || c.rule.role != Role::Symptom);
         let diagnosis = match best {
             Some(best) => Diagnosis::of(best),
             None => Diagnosis {
                 confidence: 60,
-                ..Diagnosis::new(self.unknown_kind(), FAILURE_BLOCK)
+                ..Diagnosis::new(plain.unwrap_or_else(|| self.unknown_kind()), FAILURE_BLOCK)
             },
         };
         Diagnosis {
@@ -221,8 +339,8 @@ impl Reading<'_> {
 
     /// Diagnoses a claim of success that the same text refutes.
     fn false_claim(&self) -> Option<Diagnosis> {
-        let is_refuted =
-            |c: &&Candidate<'_>| self.shown_success.is_some_and(|line| line > c.finding.line);
+        let success = self.shown_success.max(self.passed_later);
+        let is_refuted = |c: &&Candidate<'_>| success.is_some_and(|line| line > c.finding.line);
         let proofs = self
             .found
             .iter()
@@ -243,9 +361,39 @@ impl Reading<'_> {
         let admits = self
             .found
             .iter()
-            .filter(|c| c.kind == false_claim)
+            .filter(|c| c.kind == false_claim && !self.is_outdated(c))
             .max_by_key(|c| c.score);
-        admits.map(Diagnosis::of)
+        let shown = || self.shown_failure.clone();
+        admits
+            .map(Diagnosis::of)
+            .or_else(|| self.of_harness())
+            .or_else(shown)
+    }
+
+    /// Returns whether a line counts failed tests, and a later one of the harness only passed ones.
+    fn is_outdated(&self, candidate: &Candidate<'_>) -> bool {
+        let line = candidate.finding.line;
+        counts_failed_tests(&candidate.finding.text)
+            && self.passed_later.is_some_and(|passed| passed > line)
+    }
+
+    /// Diagnoses a claim that only the harness's own words refute.
+    fn of_harness(&self) -> Option<Diagnosis> {
+        let line = self.refutation.as_ref()?;
+        Some(Diagnosis {
+            blocker: Some(shortened(&line.text)),
+            line: Some(line.number),
+            confidence: 70,
+            ..Diagnosis::new(FailureKind::FalseSuccessClaim, HARNESS_WORDS)
+        })
+    }
+
+    /// Returns whether the agent's words leave no doubt.
+    fn is_sure_of_itself(&self) -> bool {
+        self.message.doubt.as_ref().is_none_or(|doubt| {
+            let refuted = self.refutation.as_ref();
+            refuted.is_some_and(|line| line.number <= doubt.number)
+        })
     }
 
     /// Diagnoses a timeout that a runner reports.
@@ -268,7 +416,7 @@ impl Reading<'_> {
             .map(Diagnosis::of)
     }
 
-    /// Diagnoses work that a budget stopped; what is reported as done is the part before that.
+    /// Diagnoses work that a budget stopped; the work reported as done is the part before that.
     fn of_budget(&self) -> Option<Diagnosis> {
         let is_budget = |own: &Diagnosis| own.kind == FailureKind::BudgetExhausted;
         self.of_api().filter(is_budget)
@@ -296,8 +444,8 @@ impl Reading<'_> {
         Some(diagnosis)
     }
 
-    /// If work was done and the message mentions remaining work, a step that only a person can do
-    /// is that remaining work.
+    /// Returns the remaining work as the cause: if work was done and the message mentions a rest, a
+    /// step that only a person can do is that rest.
     fn rest_of_work<'c>(&'c self, best: &'c Candidate<'c>) -> &'c Candidate<'c> {
         if best.kind != FailureKind::ImpossibleTask || !self.has_done_work() {
             return best;
@@ -309,14 +457,17 @@ impl Reading<'_> {
         rest.max_by_key(|c| c.score).unwrap_or(best)
     }
 
-    /// Weak statements count only if they fit the work: problems after work, doubts without any.
+    /// Whether a statement counts. Weak ones do only if they fit the work: problems after work,
+    /// doubts without any.
     fn counts(&self, candidate: &Candidate<'_>) -> bool {
         let is_trouble = candidate.kind.category() == FailureCategory::Partial;
         let fits = is_trouble == self.has_done_work() && self.claims.is_none();
-        candidate.rule.name != ADMISSION && (candidate.score >= SURE || fits)
+        let is_weak_cue = || !self.counts_passed && fits;
+        candidate.rule.name != ADMISSION && (candidate.score >= SURE || is_weak_cue())
     }
 
-    /// Diagnoses a tool's error if there is nothing else; incomplete work if some was done before.
+    /// Diagnoses a tool's error if there is nothing else, or incomplete work if some was done
+    /// before.
     fn of_tool(&self) -> Option<Diagnosis> {
         let tool = self.strongest_tool()?;
         let diagnosis = Diagnosis::of(tool);
@@ -330,7 +481,7 @@ impl Reading<'_> {
         })
     }
 
-    /// Diagnoses steps of which some are marked as done and others are not.
+    /// Diagnoses a list of steps in which some are marked as done and others aren't.
     fn of_open_steps(&self) -> Option<Diagnosis> {
         let open = self.message.open_steps.first()?;
         let some_done = !self.message.completed_steps.is_empty();
@@ -344,10 +495,11 @@ impl Reading<'_> {
     /// Diagnoses a message that claims neither success nor work and negates something: nothing was
     /// done, because something was missing.
     fn of_tone(&self) -> Option<Diagnosis> {
-        let line =
-            self.message.doubt.as_ref().filter(|_| {
-                !self.has_done_work() && (!self.says_work || self.signs.nothing_done)
-            })?;
+        let line = self.message.doubt.as_ref().filter(|_| {
+            let did_nothing = !self.says_work || self.signs.nothing_done;
+            let reports_result = self.needs_no_change || self.reports_result || self.counts_passed;
+            !self.has_done_work() && did_nothing && !reports_result
+        })?;
         Some(Diagnosis {
             blocker: Some(shortened(&line.text)),
             line: Some(line.number),
@@ -367,7 +519,7 @@ impl Reading<'_> {
             && (self.signs.steps > 0 || !self.message.completed_steps.is_empty())
     }
 
-    /// Diagnoses a nonzero exit code that nothing explains. Exit code 0 of an agent means nothing.
+    /// Diagnoses a nonzero exit code that nothing explains. An agent's exit code 0 means nothing.
     fn unexplained(&self, evidence: &Evidence) -> Option<Diagnosis> {
         if exit::signal(evidence).is_some() {
             return exit::over(evidence, None);

@@ -8,8 +8,9 @@
 //! 6. [`cause::choose`]: the line that explains the others;
 //! 7. [`cause::framed`]: where that happened, if this says more than the line;
 //! 8. [`exit`]: exit code or signal, if no line explains it;
-//! 9. [`exit::with_script_of_command`]: which script it was, if only the command says so;
-//! 10. [`signs::with_finished_work`]: is part of the work done?
+//! 9. [`plain_words`]: what a script says in plain English, if no rule is sure;
+//! 10. [`exit::with_script_of_command`]: which script it was, if only the command says so;
+//! 11. [`signs::with_finished_work`]: is part of the work done?
 //!
 //! [`message`] reads an agent's message, which is prose.
 
@@ -17,18 +18,23 @@ mod cause;
 pub(crate) mod diagnosis;
 mod exit;
 pub(crate) mod message;
+mod plain_words;
 mod service;
 mod signs;
 mod timeout;
 
 use regreen_model::{Evidence, Failure, FailureCategory, FailureKind, Source};
 
+use crate::rules::rule::Role;
+use crate::scan::scan;
 use diagnosis::Diagnosis;
-pub(crate) use diagnosis::fingerprint;
+pub use diagnosis::fnv1a;
+pub(crate) use diagnosis::{fingerprint, shortened};
 pub use exit::{signal_name, signal_number};
 use signs::Signs;
+pub(crate) use signs::is_code;
 
-/// Finds out why an attempt or a command failed; `None` if it did not.
+/// Determines why an attempt or a command failed; `None` if it didn't.
 #[must_use]
 pub fn rank(evidence: &Evidence) -> Option<Failure> {
     if let Some(diagnosis) = timeout::by_limit(evidence) {
@@ -44,12 +50,24 @@ pub fn rank(evidence: &Evidence) -> Option<Failure> {
     }
 }
 
-/// A line that may be the cause, as the ranking sees it.
+/// Returns the kind of failure that a single line is evidence of, in a tool's words or in plain ones.
+pub(crate) fn kind_of_line(line: &str, source: Source) -> Option<FailureKind> {
+    let output = scan(line.as_bytes(), source);
+    let candidates = cause::candidates(&output.findings);
+    let strong = candidates
+        .iter()
+        .filter(|found| found.rule.role == Role::Cause && found.score >= cause::WEAK);
+    let best = strong.max_by_key(|found| found.score);
+    best.map(|found| found.kind)
+        .or_else(|| plain_words::meaning(line))
+}
+
+/// A line that may be the cause, as ranked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankedLine {
     /// The rule that matched.
     pub rule: String,
-    /// The kind of failure that it is evidence of.
+    /// The kind of failure it is evidence of.
     pub kind: FailureKind,
     /// The number of the line.
     pub line: u64,
@@ -59,7 +77,7 @@ pub struct RankedLine {
     pub text: String,
 }
 
-/// Returns the lines that may be the cause, the strongest first: what [`rank`] chooses from.
+/// Returns the lines that may be the cause, strongest first, from which [`rank`] chooses.
 #[must_use]
 pub fn ranked_lines(evidence: &Evidence) -> Vec<RankedLine> {
     let candidates = cause::candidates(&evidence.output.findings);
@@ -84,7 +102,12 @@ fn of_command(evidence: &Evidence) -> Option<Diagnosis> {
     if !signs::has_failed(evidence, &candidates, &signs) {
         return None;
     }
-    let chosen = cause::choose(&candidates, evidence.output.last_command_at);
+    let last_command_at = evidence.output.last_command_at;
+    let chosen = if exit::last_command_speaks(evidence, &candidates) {
+        cause::choose_after_command(&candidates, last_command_at)
+    } else {
+        cause::choose(&candidates, last_command_at)
+    };
     let diagnosis = match exit::over(evidence, chosen.as_ref()) {
         Some(by_exit) => by_exit,
         None => match chosen {
@@ -92,6 +115,7 @@ fn of_command(evidence: &Evidence) -> Option<Diagnosis> {
             None => exit::unexplained(evidence),
         },
     };
+    let diagnosis = plain_words::reread(diagnosis, evidence);
     let diagnosis = timeout::by_words(diagnosis, evidence, &signs);
     let diagnosis = exit::with_script_of_command(diagnosis, evidence);
     Some(signs::with_finished_work(diagnosis, &signs))
@@ -109,7 +133,7 @@ fn of_verify(evidence: &Evidence) -> Option<Failure> {
     failure
         .last_successful_tool
         .clone_from(&evidence.tools.last_successful);
-    if signs::is_code(failure.kind) && !evidence.files_changed.is_empty() {
+    if is_code(failure.kind) && !evidence.files_changed.is_empty() {
         failure.category = FailureCategory::Partial;
     }
     Some(failure)

@@ -1,6 +1,6 @@
-//! Words of services in the output of a command. "401" and "rate limit" come from a service only
-//! if a client reports them. In a test, an assertion or a type error they are part of the code,
-//! and the cause is what the compiler or the test runner reports.
+//! Words of services in the output of a command. "401" and "rate limit" come from a service only if
+//! a client reports them. In a test, an assertion or a type error they are part of the code, and
+//! the cause is what the compiler or the test runner reports.
 
 use regreen_model::FailureKind;
 
@@ -9,10 +9,10 @@ use super::signs::is_code;
 use crate::line::LineKind;
 use crate::rules::lazy_regex::LazyRegex;
 
-/// The lowest score at which a test runner or compiler overrides a service's words.
+/// The minimum score at which a test runner or compiler overrides a service's words.
 const SURE: i32 = 50;
 
-/// Matches how clients begin to report a server's answer.
+/// Matches the start of a client's report about a server's answer.
 static CLIENT: LazyRegex = LazyRegex::new(
     r"(?x)^\W*(?:E\s{2,})?(?:\w+\s)?(?:
           curl:\s | wget:\s | npm\s(?:error|ERR!)\s | yarn\s | gh:\s | aws:\s | az:\s | gcloud
@@ -45,7 +45,7 @@ fn is_said_by_client(candidate: &Candidate<'_>, is_checked: bool) -> bool {
     !is_of_code(text) && (!is_checked || CLIENT.is_match(text))
 }
 
-/// Returns whether a line is about code, whatever words of services it contains.
+/// Returns whether a line is about code, despite words of services in it.
 pub(crate) fn is_of_code(line: &str) -> bool {
     LineKind::of(line) == LineKind::Quoted || CODE.is_match(line)
 }

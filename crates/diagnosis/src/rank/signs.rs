@@ -10,13 +10,13 @@ use crate::rules::RuleBook;
 use crate::rules::rule::MATCHED;
 use crate::rules::rule::Role;
 
-/// What an output shows besides possible causes.
+/// The signs in an output other than possible causes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Signs {
     pub(crate) tests_passed: u64,
-    /// Steps that are reported as done.
+    /// The number of steps reported as done.
     pub(crate) steps: u64,
-    /// Units whose compilation began.
+    /// The number of units whose compilation started.
     pub(crate) units: u64,
     /// The last line that reports success.
     pub(crate) success: Option<u64>,
@@ -41,6 +41,7 @@ impl Signs {
                 | Role::Symptom
                 | Role::Wrapper
                 | Role::Frame
+                | Role::Began
                 | Role::Aside
                 | Role::Resume
                 | Role::StepBegins
@@ -48,6 +49,8 @@ impl Signs {
                 | Role::StepEnds
                 | Role::StepPassed
                 | Role::StepFailed
+                | Role::Runs
+                | Role::Ran
                 | Role::Harmless => {}
             }
         }
@@ -56,7 +59,7 @@ impl Signs {
     }
 }
 
-/// Tests as tools count them: some print how many passed, others how many ran and failed.
+/// Test counts as reported by tools: some print how many passed, others how many ran and failed.
 #[derive(Clone, Copy, Debug, Default)]
 struct TestCounts {
     passed: u64,
@@ -92,7 +95,7 @@ impl TestCounts {
     }
 }
 
-/// The lowest score that proves a failure if the exit code is missing or 0.
+/// The minimum score that proves a failure if the exit code is missing or 0.
 const SURE: i32 = 50;
 
 pub(crate) fn has_failed(evidence: &Evidence, candidates: &[Candidate<'_>], signs: &Signs) -> bool {
@@ -124,14 +127,14 @@ fn ends_well(evidence: &Evidence) -> bool {
     })
 }
 
-/// Matches words that report a failure, in a line that no rule is sure of.
+/// Matches words that report a failure in a line that no rule is sure of.
 static COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(?:fail(?:ed|s|ure|ures|ing)?|errors?|fatal|crash(?:ed|es)?|abort(?:ed|ing)?|could not|couldn't|cannot|can't|unable to|panicked)\b|\bexit(?:ed)?(?: with)?(?: (?:code|status))?:? [1-9]\d*\b",
     )
     .ok()
 });
-/// Matches complaints that are none.
+/// Matches exceptions to `COMPLAINT`.
 static NO_COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(?:0|no|zero|without|any) (?:\w+ )?(?:errors?|fail(?:ed|ures?|ing)?)\b|\b(?:errors?|fail(?:ed|ures?))\s*[:=]\s*0\b|^\W*warn|\b(?:fixed|ignored|handled|expected)\b",
@@ -139,8 +142,8 @@ static NO_COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Returns whether the last line of the output complains. It counts only where nothing is known of
-/// the exit: exit code 0 would refute it.
+/// Returns whether the last line of the output complains. This counts only if the exit code is
+/// unknown, because exit code 0 would refute it.
 fn ends_badly(evidence: &Evidence) -> bool {
     let matches = |regex: &LazyLock<Option<Regex>>, line: &str| {
         regex.as_ref().is_some_and(|regex| regex.is_match(line))
@@ -168,8 +171,8 @@ fn is_answer(code: i32, evidence: &Evidence, candidates: &[Candidate<'_>]) -> bo
     code == 1 && is_number && candidates.iter().all(|c| c.score < WEAK)
 }
 
-/// Returns whether the code itself failed: then whatever passed or was compiled before is
-/// finished work. A problem of the environment remains one, whatever worked before.
+/// Returns whether the code itself failed, so that whatever passed or compiled before is finished
+/// work. A problem of the environment remains one, whatever worked before.
 pub(crate) fn is_code(kind: FailureKind) -> bool {
     matches!(
         kind,
@@ -182,7 +185,7 @@ pub(crate) fn is_code(kind: FailureKind) -> bool {
     )
 }
 
-/// The unit that failed is counted among those that began.
+/// The failed unit is counted among those that started.
 const FAILED_UNIT: u64 = 1;
 
 pub(crate) fn with_finished_work(mut diagnosis: Diagnosis, signs: &Signs) -> Diagnosis {

@@ -1,4 +1,4 @@
-//! Diagnoses time limits: ours, or one that a runner reports.
+//! Diagnoses time limits: regreen's own, or one that a runner reports.
 
 use regreen_model::{Evidence, FailureCategory, FailureKind, Source};
 
@@ -8,7 +8,7 @@ use crate::cause_origin::TIME_LIMIT;
 
 /// The exit code of `timeout(1)`.
 const TIMEOUT_EXIT: i32 = 124;
-/// What shells print about a child that TERM ended.
+/// Printed by shells about a child that TERM ended.
 const TERMINATED: &str = "Terminated";
 const PHRASE: &str = "Time limit insufficient";
 
@@ -33,7 +33,7 @@ pub(crate) fn by_limit(evidence: &Evidence) -> Option<Diagnosis> {
     })
 }
 
-/// A runner enforces its limit with KILL if TERM is ignored.
+/// Whether a runner enforced its limit with KILL because TERM was ignored.
 fn is_escalation(evidence: &Evidence) -> bool {
     let last = last_line(evidence);
     evidence.source == Source::Command
@@ -50,7 +50,7 @@ fn last_line(evidence: &Evidence) -> Option<&str> {
         .rfind(|line| !line.is_empty())
 }
 
-/// Decides by progress which kind of timeout a tool's report of a time limit is.
+/// Decides by progress which kind of timeout a tool's report is.
 pub(crate) fn by_words(diagnosis: Diagnosis, evidence: &Evidence, signs: &Signs) -> Diagnosis {
     if diagnosis.kind.category() != FailureCategory::Timeout {
         return diagnosis;

@@ -8,29 +8,29 @@ use crate::text::one_line;
 /// The blocker of work that a limit ended.
 pub(crate) const TIME_PHRASE: &str = "Time limit insufficient";
 
-/// A failed delegation, as it is reported to the one who delegated. Its fields are public: other
-/// tools read and write this object.
+/// A failed delegation, as reported to its caller. Its fields are public: other tools read and
+/// write this object.
 ///
 /// All texts are single lines without control characters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChildFailure {
     /// The category of the failure.
     pub category: FailureCategory,
-    /// What happened.
+    /// The failure in one sentence.
     pub message: String,
     /// The session of the delegation.
     pub session_id: String,
-    /// Seconds, in tenths.
+    /// The duration in seconds, rounded to tenths.
     pub duration: f64,
     /// Steps that were done before the failure.
     pub completed_steps: Vec<String>,
     /// Files that were modified.
     pub files_modified: Vec<String>,
-    /// What blocked the work.
+    /// The blocker.
     pub blocked_on: Option<String>,
     /// Whether a retry may help.
     pub suggested_retry: bool,
-    /// What may help.
+    /// Suggestions that may help.
     pub suggested_actions: Vec<String>,
     /// How often each tool was used.
     pub tool_usage: BTreeMap<String, u32>,
@@ -39,7 +39,7 @@ pub struct ChildFailure {
 }
 
 impl ChildFailure {
-    /// Makes it from a diagnosis.
+    /// Creates it from a diagnosis.
     #[must_use]
     pub fn of(failure: &Failure, session_id: &str, duration_ms: u64) -> Self {
         Self {
@@ -81,8 +81,8 @@ impl ChildFailure {
     }
 }
 
-/// Returns the blocker as reports and lists of failures have it. What a program printed last before
-/// its time was up is not a reason.
+/// Returns the blocker for reports and lists of failures. A program's last output before its time
+/// was up isn't a reason.
 #[must_use]
 pub fn reported_blocker(failure: &Failure) -> Option<String> {
     match failure.kind.category() {

@@ -1,4 +1,4 @@
-//! The report of a delegation that succeeded: its answer, and what it took.
+//! The report of a successful delegation: its answer, and what it took.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,14 +12,14 @@ use crate::text::one_line;
 
 const SUMMARY: &str = "Execution summary:";
 
-/// A delegation that succeeded, as it is reported to the one who delegated.
+/// A successful delegation, as reported to its caller.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Completion {
     /// The session of the delegation.
     pub session_id: String,
     /// The answer.
     pub answer: String,
-    /// Seconds, in tenths.
+    /// The duration in seconds, rounded to tenths.
     pub duration: f64,
     /// How many attempts it took.
     pub attempts: u32,
@@ -27,16 +27,16 @@ pub struct Completion {
     pub files_modified: Vec<String>,
     /// How often each tool was used.
     pub tool_usage: BTreeMap<String, u32>,
-    /// The command that was run to check it, if there was one.
+    /// The command that checked it, if there was one.
     pub verified: Option<String>,
-    /// Whether the check failed at first and passed when it ran again.
+    /// Whether the check failed at first and passed the second time.
     pub flaky: bool,
     /// The responses to failures along the way, oldest first.
     pub recovered: Vec<String>,
 }
 
 impl Completion {
-    /// Returns the answer and the summary, ending with the metadata.
+    /// Returns the answer and the summary, followed by the metadata.
     #[must_use]
     pub fn render(&self) -> String {
         let mut text = String::new();
@@ -100,7 +100,7 @@ fn harmless(answer: &str) -> String {
     without_tags(&text)
 }
 
-/// Makes text of the tags of the metadata, however they are written.
+/// Turns the tags of the metadata into text, however they are written.
 fn without_tags(text: &str) -> String {
     let mut harmless = String::with_capacity(text.len());
     let mut rest = text;
@@ -112,7 +112,7 @@ fn without_tags(text: &str) -> String {
     harmless + rest
 }
 
-/// Returns whether the text after a `<` is the name of a tag of the metadata.
+/// Returns whether the text after a `<` is the name of a metadata tag.
 fn is_tag(after: &str) -> bool {
     let name = after.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
     TAGS.iter().any(|tag| {

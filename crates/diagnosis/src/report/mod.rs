@@ -1,8 +1,8 @@
-//! The failure report as text, and back.
+//! The failure report as text: rendering and parsing.
 //!
-//! Values that came from outside are escaped as in XML, and so are the commas of file names
-//! and labels of the report inside a value: nothing a program prints can become a line, a
-//! list item or a tag of the report, neither for our parser nor for simpler ones.
+//! Untrusted values are escaped as in XML, and so are commas in file names and report labels inside
+//! a value. So nothing that a program prints can become a line, a list item or a tag of the report,
+//! either for our parser or for simpler ones.
 
 pub(crate) mod child_failure;
 pub(crate) mod completion;
@@ -27,7 +27,7 @@ const LABELS: [&str; 8] = [
 ];
 pub(crate) const METADATA: &str = "<task_metadata>";
 pub(crate) const METADATA_END: &str = "</task_metadata>";
-/// The names of all tags in the metadata.
+/// The names of all metadata tags.
 pub(crate) const TAGS: [&str; 5] = [
     "task_metadata",
     "session_id",
@@ -40,13 +40,13 @@ const ACTION_MARK: &str = "•";
 const NONE: &str = "None";
 const NO_FILES: &str = "none";
 
-/// A failure report: what a [`ChildFailure`] looks like as text.
+/// A failure report: the text form of a [`ChildFailure`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     failure: ChildFailure,
 }
 
-/// Why a text is not a failure report.
+/// Why a text isn't a failure report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReportError {
     /// The first line of a report is missing.
@@ -55,7 +55,7 @@ pub enum ReportError {
     /// A line with this label is missing.
     #[error("no line begins with `{0}`")]
     Missing(&'static str),
-    /// A label has a value that it cannot have.
+    /// A label has an invalid value.
     #[error("`{label}` cannot be `{value}`")]
     Invalid {
         /// The label.
@@ -66,7 +66,7 @@ pub enum ReportError {
 }
 
 impl Report {
-    /// Makes the report of a failure.
+    /// Creates the report of a failure.
     #[must_use]
     pub fn new(failure: ChildFailure) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl Report {
         &self.failure
     }
 
-    /// Turns the report into its failure.
+    /// Converts the report into its failure.
     #[must_use]
     pub fn into_failure(self) -> ChildFailure {
         self.failure
@@ -116,13 +116,13 @@ impl Report {
         self.failure.blocked_on.as_deref()
     }
 
-    /// Returns what may help.
+    /// Returns suggestions that may help.
     #[must_use]
     pub fn suggested_actions(&self) -> &[String] {
         &self.failure.suggested_actions
     }
 
-    /// Returns the report as text, ending with its metadata.
+    /// Returns the report as text, followed by its metadata.
     #[must_use]
     pub fn render(&self) -> String {
         let ChildFailure {
@@ -163,11 +163,10 @@ impl Report {
         text
     }
 
-    /// Reads a report, with any text before and after it. The text does not say how tools were
-    /// used.
+    /// Parses a report, with any text before and after it. The text doesn't include tool usage.
     ///
     /// # Errors
-    /// If the text has no report, or one without category or retry advice.
+    /// Returns an error if the text has no report, or one without category or retry advice.
     pub fn parse(text: &str) -> Result<Self, ReportError> {
         let lines: Vec<&str> = text.lines().collect();
         let begins = |start: &str| {
@@ -229,7 +228,7 @@ pub(crate) fn files(paths: &[String]) -> String {
     }
     let escaped = |path: &String| {
         let path = escaped(path).replace(',', "&#44;");
-        // A file may be called `none`.
+        // A file may be named `none`.
         path.strip_prefix(NO_FILES)
             .map_or(path.clone(), |rest| format!("&#110;one{rest}"))
     };
@@ -244,7 +243,7 @@ fn split_files(list: &str) -> Vec<String> {
     paths.filter(|path| !path.is_empty()).collect()
 }
 
-/// Returns the text behind a label at the beginning of a line.
+/// Returns the text after a label at the start of a line.
 fn value<'a>(lines: &[&'a str], label: &str) -> Option<&'a str> {
     lines
         .iter()
@@ -257,8 +256,18 @@ fn items(lines: &[&str], label: &str, mark: &str) -> Vec<String> {
         .iter()
         .skip_while(|line| line.trim_end() != label)
         .skip(1);
-    let marked = after.map_while(|line| line.trim_start().strip_prefix(mark));
+    let marked = after.map_while(|line| item(line.trim_start(), mark));
     marked.map(|item| unescaped(item.trim())).collect()
+}
+
+/// Returns the text of a list item: behind our mark, behind the mark of an ordinary list, or behind
+/// both.
+fn item<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
+    let listed = ["- ", "* ", "+ "]
+        .iter()
+        .find_map(|bullet| line.strip_prefix(bullet));
+    let marked = listed.unwrap_or(line).trim_start().strip_prefix(mark);
+    marked.or(listed.filter(|text| text.trim() != NONE))
 }
 
 fn tag<'a>(lines: &[&'a str], name: &str) -> Option<&'a str> {
@@ -268,7 +277,7 @@ fn tag<'a>(lines: &[&'a str], name: &str) -> Option<&'a str> {
         .find_map(|line| line.trim().strip_prefix(&open)?.strip_suffix(&close))
 }
 
-/// Reads the category: the metadata is for programs and comes before the line for people.
+/// Reads the category. The metadata is for programs and takes precedence over the line for people.
 fn category(lines: &[&str]) -> Result<FailureCategory, ReportError> {
     let tagged = tag(lines, "failure_category").and_then(FailureCategory::from_name);
     if let Some(category) = tagged {
@@ -286,12 +295,12 @@ fn retryable(lines: &[&str]) -> Result<bool, ReportError> {
     }
 }
 
-/// From here on the tenths of seconds are not written.
+/// From here on, tenths of seconds aren't written.
 const LONG_AGES: f64 = 1e12;
 
 fn seconds(text: &str) -> Option<f64> {
     let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
-    // As it would be written: larger ones have no tenths.
+    // Larger values are written without tenths.
     let is_long = seconds.abs() >= LONG_AGES;
     let as_written = if is_long {
         seconds

@@ -1,4 +1,4 @@
-/// Restricts character classes to ASCII, which is enough for output of tools: Unicode classes
+/// Restricts character classes to ASCII, which is enough for the output of tools; Unicode classes
 /// would make patterns slow to compile.
 pub(crate) fn ascii_classes(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() * 2);

@@ -22,8 +22,8 @@ pub(crate) fn with_derived(mut captures: BTreeMap<String, String>) -> BTreeMap<S
     captures
 }
 
-/// Returns the package for an import, unless it is the project's own module: that is not a
-/// package, and a package of the same name is an unrelated one.
+/// Returns the package for an import, unless it is the project's own module: that isn't a package,
+/// and a package with the same name would be an unrelated one.
 fn python_package(module: &str) -> Option<String> {
     let mut prefix = module;
     loop {
@@ -39,13 +39,13 @@ fn python_package(module: &str) -> Option<String> {
     (!is_own).then(|| module.to_owned())
 }
 
-/// Modules that are also programs of the same name.
+/// Modules that are also programs with the same name.
 const PYTHON_PROGRAMS: [&str; 12] = [
     "black", "coverage", "flake8", "isort", "mypy", "pip", "poetry", "pylint", "pytest", "ruff",
     "tox", "uvicorn",
 ];
 
-/// Returns the command that shows that the module is installed.
+/// Returns the command that proves that the module is installed.
 fn python_check(module: &str) -> Option<String> {
     Some(match PYTHON_PROGRAMS.contains(&module) {
         true => format!("{module} --version"),
@@ -53,7 +53,8 @@ fn python_check(module: &str) -> Option<String> {
     })
 }
 
-/// `lodash/fp` is in `lodash`, `@a/b/c` in `@a/b`; paths and aliases have no package.
+/// Returns the package of a specifier: `lodash/fp` is in `lodash`, `@a/b/c` in `@a/b`; paths and
+/// aliases have none.
 fn node_package(specifier: &str) -> Option<String> {
     let is_own = specifier.starts_with(['.', '/', '~', '#'])
         || specifier.starts_with("@/")
@@ -72,7 +73,7 @@ fn parent_folder(path: &str) -> Option<String> {
 }
 
 /// Returns the installation that provides what the captures name; `None` for names without a known
-/// package, such as misspelt ones.
+/// package, such as misspelled ones.
 pub(crate) fn installation(captures: &BTreeMap<String, String>) -> Option<RepairAction> {
     let command = captures.get("command").and_then(|name| of_command(name));
     command.or_else(|| {

@@ -8,15 +8,14 @@ use crate::rules::ascii_classes::ascii_classes;
 /// How often a pattern is tried with the small engine, which compiles fast.
 const FEW: u32 = 96;
 
-/// A pattern that is compiled when it is first needed: there are hundreds, and one log needs some
-/// dozens, most of them only a few times. The small engine compiles fast and matches slowly; the
-/// large one costs more to compile than it saves on a short log. So a pattern gets the large
-/// engine once it was tried often. A pattern that does not compile matches nothing; a test
-/// compiles them all.
+/// A pattern that is compiled when first needed: there are hundreds, and one log needs a few dozen,
+/// most of them only a few times. The small engine compiles fast and matches slowly; the large one
+/// costs more to compile than it saves on a short log. So a pattern gets the large engine once it
+/// has been tried often. A pattern that doesn't compile matches nothing; a test compiles them all.
 #[derive(Debug)]
 pub(crate) struct LazyRegex {
     pattern: &'static str,
-    /// Prose needs all of Unicode, which only the large engine supports.
+    /// Prose needs full Unicode, which only the large engine supports.
     is_prose: bool,
     tries: AtomicU32,
     small: OnceLock<Option<regex_lite::Regex>>,
@@ -24,12 +23,12 @@ pub(crate) struct LazyRegex {
 }
 
 impl LazyRegex {
-    /// Creates a pattern for output of tools: classes and case folding are ASCII.
+    /// Creates a pattern for the output of tools: classes and case folding are ASCII.
     pub(crate) const fn new(pattern: &'static str) -> Self {
         Self::with(pattern, false)
     }
 
-    /// Creates a pattern for text of people and agents.
+    /// Creates a pattern for text written by people and agents.
     pub(crate) const fn of_prose(pattern: &'static str) -> Self {
         Self::with(pattern, true)
     }
@@ -52,7 +51,7 @@ impl LazyRegex {
         }
     }
 
-    /// Returns where the first match ends.
+    /// Returns the end of the first match.
     pub(crate) fn end_of_match(&self, text: &str) -> Option<usize> {
         if self.is_small_enough_for(text) {
             Some(self.small()?.find(text)?.end())
@@ -103,7 +102,7 @@ impl LazyRegex {
     }
 }
 
-/// Returns whether the text has one of the only non-ASCII letters that the large engine folds to
+/// Returns whether the text has one of the few non-ASCII letters that the large engine folds to
 /// ASCII letters.
 fn has_odd_letters(text: &str) -> bool {
     text.contains(['\u{17f}', '\u{212a}'])

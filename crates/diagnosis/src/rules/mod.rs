@@ -1,4 +1,4 @@
-//! The rules that come with the program, made from `rules/*.toml`.
+//! The built-in rules, made from `rules/*.toml`.
 
 mod ascii_classes;
 pub(crate) mod captures;
@@ -29,8 +29,8 @@ include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 pub(crate) struct RuleBook {
     pub(crate) rules: &'static [Rule],
     by_name: BTreeMap<&'static str, &'static Rule>,
-    /// Separate for agents and commands: prose is full of words that would slow down the search in
-    /// logs.
+    /// Separate for agents and commands, because prose is full of words that would slow down the
+    /// search in logs.
     agent: OnceLock<Prefilter>,
     command: OnceLock<Prefilter>,
 }
@@ -42,18 +42,18 @@ static BOOK: LazyLock<RuleBook> = LazyLock::new(|| RuleBook {
     command: OnceLock::new(),
 });
 
-/// A rule that comes with the program, for lists of them.
+/// A built-in rule, for lists.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleSummary {
     /// `family/name`.
     pub name: &'static str,
-    /// The kind of failure that it recognizes; none for lines that show how a run went.
+    /// The kind of failure it recognizes; `None` for lines that show how a run went.
     pub kind: Option<FailureKind>,
     /// How certain it is that a matching line is the cause, up to 100.
     pub weight: u8,
 }
 
-/// Returns the rules that come with the program.
+/// Returns the built-in rules.
 pub fn built_in_rules() -> impl Iterator<Item = RuleSummary> {
     let rules = RuleBook::ours().rules.iter();
     rules.map(|rule| RuleSummary {
@@ -64,7 +64,7 @@ pub fn built_in_rules() -> impl Iterator<Item = RuleSummary> {
 }
 
 impl RuleBook {
-    /// Returns the rules that come with the program.
+    /// Returns the built-in rules.
     pub(crate) fn ours() -> &'static Self {
         &BOOK
     }
@@ -73,7 +73,7 @@ impl RuleBook {
         self.by_name.get(name).copied()
     }
 
-    /// Returns the prefilter that finds lines that rules for this source can match.
+    /// Returns the prefilter for lines that rules for this source can match.
     pub(crate) fn prefilter(&self, source: Source) -> &Prefilter {
         let cell = match source {
             Source::Agent => &self.agent,

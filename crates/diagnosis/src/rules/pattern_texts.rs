@@ -1,5 +1,5 @@
-// The shortest texts that a pattern matches. Included by the build script, which makes sure that
-// a rule is tried on every line it can match, and by the test of that.
+// The shortest texts that a pattern matches. Included by the build script, which ensures that a
+// rule is tried on every line it can match, and by the test for that.
 
 use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind};
 
@@ -43,7 +43,8 @@ fn one_after_another(parts: &[Hir]) -> Vec<Vec<Piece>> {
 }
 
 /// Returns texts such that every match contains at least one; `None` if the pattern guarantees no
-/// text worth searching for. `worth` returns `None` for worthless texts, and less for rarer ones.
+/// text worth searching for. `worth` returns `None` for worthless texts, and lower values for rarer
+/// ones.
 fn cover(hir: &Hir, worth: &dyn Fn(&str) -> Option<u32>) -> Option<Vec<String>> {
     match hir.kind() {
         HirKind::Literal(_) | HirKind::Class(_) => {
@@ -61,7 +62,7 @@ fn cover(hir: &Hir, worth: &dyn Fn(&str) -> Option<u32>) -> Option<Vec<String>> 
     }
 }
 
-/// Returns the rarest cover among parts of a sequence: a match contains all of them, so one is
+/// Returns the rarest cover among the parts of a sequence: a match contains all of them, so one is
 /// enough.
 fn rarest_cover(parts: &[Hir], worth: &dyn Fn(&str) -> Option<u32>) -> Option<Vec<String>> {
     let mut covers = Vec::new();
@@ -102,7 +103,7 @@ fn fixed_text(hir: &Hir) -> Option<String> {
     }
 }
 
-/// Chooses a letter that no rule looks for, if the class has it; a letter in either case is fixed.
+/// Chooses a letter that no rule looks for, if the class has one; a letter in either case is fixed.
 fn member(class: &Class) -> Piece {
     let Class::Unicode(class) = class else {
         return Piece::Any('x');
@@ -142,7 +143,7 @@ fn fixed_runs(pieces: &[Piece]) -> Vec<String> {
     runs
 }
 
-/// Words that are common in logs: a rule without anything rarer must name the texts it needs.
+/// Words that are common in logs. A rule without anything rarer must name the texts it needs.
 const EVERYWHERE: [&str; 14] = [
     "error", "errors", "failed", "fail", "fatal", "test", "tests", "passed", "warning", "info",
     "line", "note", "file", "from",

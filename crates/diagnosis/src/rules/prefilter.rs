@@ -12,12 +12,11 @@ const WORDS: usize = 1 << (TABLE_BITS - 6);
 /// Spreads keys over the table (Knuth's multiplicative hashing).
 const SPREAD: u32 = 0x9E37_79B1;
 
-/// Finds the texts that rules need: most lines contain none of them and need no further work.
+/// Finds the texts that rules need. Most lines contain none of them and need no further work.
 ///
-/// Thousands of texts are too many for a search with vector instructions, and the automaton
-/// for all of them does not fit into a cache. So each text is found by four characters that
-/// are rare in ordinary logs: one lookup in a small table per byte, and a comparison only on a
-/// hit.
+/// Thousands of texts are too many for a search with vector instructions, and the automaton for all
+/// of them doesn't fit into a cache. So each text is found by four characters that are rare in
+/// ordinary logs: one lookup in a small table per byte, and a comparison only on a hit.
 #[derive(Debug)]
 pub(crate) struct Prefilter {
     /// Maps each byte to lower case.
@@ -27,7 +26,7 @@ pub(crate) struct Prefilter {
     /// Sorted.
     by_key: Vec<(u32, usize)>,
     texts: Vec<Text>,
-    /// Texts too short for a key; if there are any, every line is a candidate.
+    /// Texts too short for a key. If there are any, every line is a candidate.
     short: Vec<Text>,
 }
 
@@ -35,7 +34,7 @@ pub(crate) struct Prefilter {
 struct Text {
     /// In lower case.
     bytes: &'static [u8],
-    /// Where its key begins.
+    /// The start of its key.
     key_at: usize,
     /// The rules that need it, by number.
     rules: Vec<usize>,
@@ -89,8 +88,8 @@ impl Prefilter {
         }
     }
 
-    /// Returns a position in the next line, from `start` on, that contains a text which a wanted rule
-    /// needs.
+    /// Returns a position in the next line, from `start` on, that contains a text needed by a
+    /// wanted rule.
     pub(crate) fn next_hit(
         &self,
         bytes: &[u8],
@@ -114,7 +113,7 @@ impl Prefilter {
         }
     }
 
-    /// Returns the rules that can match this line, in the order of the rule book.
+    /// Returns the rules that can match this line, in rule book order.
     pub(crate) fn candidates(&self, line: &[u8]) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         let mut from = 0;
@@ -173,7 +172,7 @@ fn longer(key: u32, byte: u8) -> u32 {
     (key << 8) | u32::from(byte)
 }
 
-/// Returns the slot of a key in the table: the word, and the bit in it.
+/// Returns the slot of a key in the table: the word, and the bit within it.
 fn slot(key: u32) -> (usize, u64) {
     let hash = key.wrapping_mul(SPREAD) >> (32 - TABLE_BITS);
     ((hash >> 6) as usize & (WORDS - 1), 1 << (hash & 63))
@@ -205,6 +204,27 @@ mod tests {
                     .prefilter(source)
                     .candidates(line.as_bytes());
                 assert_eq!(found, naive(line, source), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_ordinary_logs_are_read_by_rules_that_count_only() {
+        for line in [
+            "2026-01-02T03:04:05.678Z DEBUG pool-3 served GET /items/97b7509 with status 200 in 49 ms",
+            "   Compiling itoa v1.0.18",
+            "[bundler] transforming 812/9000 ./src/widgets/panel.tsx  (cache hit)",
+            "-rw-r--r-- 1 dev dev 18231 Jan  2 03:04 src/components/button.tsx",
+            "Downloading https://files.example/packages/a1/b2/numpy-2.1.0-cp312-manylinux.whl (16.3 MB)",
+            "  adding: assets/img/logo.svg (deflated 61%)",
+            "test parser::tests::keeps_trailing_spaces ... ok",
+            "Jan 02 03:04:05 host1 systemd[1]: Started Session 42 of user dev.",
+            "                 at ./src/scheduler/queue.rs:118:9",
+        ] {
+            let rules = RuleBook::ours().rules;
+            let prefilter = RuleBook::ours().prefilter(Source::Command);
+            for n in prefilter.candidates(line.as_bytes()) {
+                assert!(rules[n].role.is_counted(), "{}: {line}", rules[n].name);
             }
         }
     }

@@ -9,22 +9,22 @@ use crate::rules::template::RepairTemplate;
 /// The capture that holds the whole match.
 pub(crate) const MATCHED: &str = "matched";
 
-/// What a line of output means. Rules are written in `rules/*.toml`.
+/// The meaning of a line of output. Rules are written in `rules/*.toml`.
 #[derive(Debug)]
 pub(crate) struct Rule {
     /// `family/name`.
     pub(crate) name: &'static str,
-    /// The source whose text it reads; both if `None`.
+    /// The source it reads; both if `None`.
     pub(crate) source: Option<Source>,
     pub(crate) role: Role,
-    /// The origin of the lines that its file is about.
+    /// The origin that its file declares.
     pub(crate) origin: CauseOrigin,
     pub(crate) kind: Option<FailureKind>,
-    /// Texts, in lower case, of which every line that the pattern can match contains at least one;
-    /// each with the position of its key, the four characters by which it is searched for.
+    /// Texts in lower case, at least one of which is in every line that the pattern can match; each
+    /// with the position of its key, the four characters by which it is searched for.
     pub(crate) needs: &'static [(&'static str, usize)],
-    /// Whether the pattern is tried on the line as it is, instead of on its message without
-    /// prefixes (time stamps, log levels, indentation).
+    /// Whether the pattern is tried on the raw line instead of on its message without prefixes
+    /// (timestamps, log levels, indentation).
     pub(crate) raw: bool,
     pub(crate) pattern: LazyRegex,
     /// Lines that the rule ignores although the pattern matches.
@@ -32,24 +32,24 @@ pub(crate) struct Rule {
     /// Must match somewhere in the lines before, or after.
     pub(crate) before: Option<LazyRegex>,
     pub(crate) after: Option<LazyRegex>,
-    /// Must not match in the lines around.
+    /// Must not match in the surrounding lines.
     pub(crate) not_near: Option<LazyRegex>,
     /// How certain it is that the line is the cause, up to 100.
     pub(crate) weight: u8,
-    /// If several lines match, the last one counts, not the first.
+    /// Whether the last of several matching lines counts instead of the first.
     pub(crate) last: bool,
-    /// Counts fully also in a warning, a log line or a retry message.
+    /// Whether it counts fully even in a warning, a log line or a retry message.
     pub(crate) steady: bool,
-    /// Proves a failure even if the exit code is 0.
+    /// Whether it proves a failure even if the exit code is 0.
     pub(crate) proves: bool,
-    /// What to quote: text with `{capture}`, `{line}`, `{next}`. For the beginning of a step, what to
-    /// call it.
+    /// The text to quote, with `{capture}`, `{line}`, `{next}`. For the start of a step, the name
+    /// of the step.
     pub(crate) blocker: Option<&'static str>,
     pub(crate) repair: Option<RepairTemplate>,
     /// Whether the package of the captured `command`, `library` or `header` can be looked up.
     pub(crate) provider: bool,
     pub(crate) suggest: &'static [&'static str],
-    /// For a frame: the kinds of causes that it gives its own kind to.
+    /// For a frame: the kinds of causes to which it gives its own kind.
     pub(crate) absorbs: &'static [FailureKind],
     /// Set if the rule knows better than its kind.
     pub(crate) retry: Option<RetryMode>,
@@ -65,7 +65,7 @@ pub(crate) struct Examples {
     pub(crate) ignore: &'static [&'static str],
 }
 
-/// The lines around one, in the order of the output.
+/// The lines around a line, in output order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SurroundingLines {
     pub(crate) before: Vec<String>,
@@ -78,7 +78,7 @@ impl Rule {
         self.source.is_none_or(|own| own == source)
     }
 
-    /// Returns whether the rule matches a line, without regard to the lines around it.
+    /// Returns whether the rule matches a line, regardless of the lines around it.
     pub(crate) fn matches(&self, text: &str) -> bool {
         let is_excluded = || self.unless.as_ref().is_some_and(|no| no.is_match(text));
         self.pattern.is_match(text) && !is_excluded()
@@ -117,7 +117,7 @@ impl Rule {
 
 #[cfg(test)]
 impl Rule {
-    /// Returns the patterns of this rule that do not compile.
+    /// Returns the patterns of this rule that don't compile.
     pub(crate) fn broken_patterns(&self) -> Vec<String> {
         let optional = [&self.unless, &self.before, &self.after, &self.not_near];
         let all = optional.into_iter().flatten().chain([&self.pattern]);
@@ -127,57 +127,65 @@ impl Rule {
     }
 }
 
-/// What a matching line is evidence of.
+/// The role of a matching line: what it is evidence of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Why it failed.
+    /// The cause of the failure.
     Cause,
-    /// That it failed, not why; quoted only if nothing better is found.
+    /// A sign that it failed, but not why; quoted only if nothing better is found.
     Symptom,
-    /// That something above it failed: loses to everything but silence, and quotes the line above.
+    /// A report that something above it failed. It loses to everything but silence, and quotes the
+    /// line above.
     Wrapper,
-    /// Where it failed: gives its own kind to causes of certain kinds, which keep their line.
+    /// The context of the failure. It gives its own kind to causes of certain kinds, which keep
+    /// their line.
     Frame,
-    /// A test that passed, or a count of them.
+    /// A test that passed, or a count of such tests.
     Passed,
     /// A step of the work that is done.
     Step,
     /// A unit that was compiled or is about to be.
     Unit,
-    /// That it succeeded in the end.
+    /// The first words of a tool that runs tests or builds: what stands above was survived.
+    Began,
+    /// A report that it succeeded in the end.
     Success,
-    /// That nothing at all was done.
+    /// A report that nothing at all was done.
     Nothing,
-    /// Begins the output of a tested program inside a test report.
+    /// The start of a tested program's output inside a test report.
     Aside,
-    /// Ends the output of a tested program.
+    /// The end of a tested program's output.
     Resume,
-    /// Begins a step of a framed log.
+    /// The start of a step in a framed log.
     StepBegins,
-    /// Begins the CI system's own work: machine, checkout, caches, clean-up.
+    /// The start of the CI system's own work: machine, checkout, caches, clean-up.
     SetupBegins,
-    /// Ends the output of a step.
+    /// The end of a step's output.
     StepEnds,
-    /// Says that the step above passed.
+    /// A report that the step above passed.
     StepPassed,
-    /// Says that the step above failed.
+    /// A report that the step above failed.
     StepFailed,
-    /// Looks like an error but is harmless: no other rule may match this line.
+    /// A tool says which command or task it runs from here on.
+    Runs,
+    /// A report that names the task to which the lines above belong.
+    Ran,
+    /// Something that looks like an error but is harmless: no other rule may match this line.
     Harmless,
 }
 
 impl Role {
-    /// Returns whether lines of this role are only counted.
+    /// Returns whether lines with this role are only counted.
     pub(crate) fn is_counted(self) -> bool {
-        matches!(self, Self::Passed | Self::Step | Self::Unit)
+        matches!(self, Self::Passed | Self::Step | Self::Unit | Self::Began)
     }
 
-    /// Returns whether lines of this role show how it went and are never the cause.
+    /// Returns whether lines with this role show how it went and are never the cause.
     pub(crate) fn is_sign(self) -> bool {
-        self.is_counted() || matches!(self, Self::Success | Self::Nothing)
+        self.is_counted() || matches!(self, Self::Success | Self::Nothing | Self::Ran)
     }
 
-    /// Returns whether lines of this role divide the log into steps.
+    /// Returns whether lines with this role divide the log into steps.
     pub(crate) fn is_mark(self) -> bool {
         matches!(
             self,
@@ -189,7 +197,12 @@ impl Role {
         )
     }
 
-    /// Returns whether a line of this role can be the cause of a failure.
+    /// Returns whether lines with this role name the task to which others belong.
+    pub(crate) fn names_task(self) -> bool {
+        matches!(self, Self::Runs | Self::Ran)
+    }
+
+    /// Returns whether a line with this role can be the cause of a failure.
     pub(crate) fn is_blame(self) -> bool {
         match self {
             Self::Cause | Self::Symptom | Self::Wrapper => true,
@@ -197,6 +210,7 @@ impl Role {
             | Self::Passed
             | Self::Step
             | Self::Unit
+            | Self::Began
             | Self::Success
             | Self::Nothing
             | Self::Aside
@@ -206,6 +220,8 @@ impl Role {
             | Self::StepEnds
             | Self::StepPassed
             | Self::StepFailed
+            | Self::Runs
+            | Self::Ran
             | Self::Harmless => false,
         }
     }

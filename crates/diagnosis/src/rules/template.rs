@@ -20,7 +20,7 @@ pub(crate) fn fill(template: &str, values: &BTreeMap<String, String>) -> Option<
     Some(text)
 }
 
-/// A repair as a rule writes it: an action whose arguments may hold `{capture}`s.
+/// A repair as written in a rule: an action whose arguments may contain `{capture}`s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RepairTemplate {
     action: &'static str,
@@ -43,7 +43,8 @@ impl RepairTemplate {
     }
 }
 
-/// Fills one argument. Our own text may be an option (`--write`); values from the output may not.
+/// Fills in one argument. Our own text may be an option (`--write`); values from the output may
+/// not.
 fn argument(template: &str, captures: &BTreeMap<String, String>) -> Option<String> {
     if !template.contains('{') {
         return Some(template.to_owned());

@@ -1,17 +1,17 @@
-//! Lines of a text, what each of them is, and the marks that open and close fenced code.
+//! Lines of a text, their kinds, and the marks that open and close fenced code.
 
 use std::ops::Range;
 
-/// One line: its bytes, and what it is.
+/// One line: its position and kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     /// Byte offset of the line in the text.
     pub(crate) start: usize,
-    /// Where its content ends, before the line ending.
+    /// The end of its content, before the line ending.
     pub(crate) end: usize,
-    /// Where the next line starts.
+    /// The start of the next line.
     pub(crate) next: usize,
-    /// Byte offset of the first character that is not a space or tab; `end` if there is none.
+    /// Byte offset of the first character that isn't a space or tab; `end` if there is none.
     pub(crate) first: usize,
     /// The column of `first`, with tab stops every four columns.
     pub(crate) indent: usize,
@@ -32,14 +32,14 @@ pub(crate) enum LineKind {
     IndentedCode,
 }
 
-/// A list item's first line. Of several items that start on one line (`- - x`), the last.
+/// The first line of a list item. If several items start on one line (`- - x`), this is the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Item {
     /// The column of the list marker.
     pub(crate) indent: usize,
     /// The list marker itself: `-`, `*`, `+`, `12.` or `3)`.
     pub(crate) marker: Range<usize>,
-    /// Where the item's content starts; the line's end if it has none.
+    /// The start of the item's content; the end of the line if it has none.
     pub(crate) content: usize,
     /// The column that lines below must reach to belong to the item.
     pub(crate) content_indent: usize,
@@ -58,11 +58,11 @@ impl Line {
     }
 }
 
-/// Cuts a text into lines, which end as in CommonMark: with `\n`, `\r\n` or a lone `\r`.
+/// Splits a text into lines. As in CommonMark, they end with `\n`, `\r\n` or a lone `\r`.
 pub(crate) fn split(text: &str) -> Vec<Line> {
     let bytes = text.as_bytes();
     let mut lines = Vec::with_capacity(text.len() / 40 + 1);
-    // A byte order mark is not content.
+    // A byte order mark isn't content.
     let mut start = if text.starts_with('\u{FEFF}') { 3 } else { 0 };
     while start < bytes.len() {
         let rest = bytes.get(start..).unwrap_or_default();
@@ -95,7 +95,7 @@ fn measured(bytes: &[u8], start: usize, end: usize, ending: usize) -> Line {
     }
 }
 
-/// Skips spaces and tabs from `at`, which stands in `column`; gives where that ends.
+/// Skips spaces and tabs from `at`, which is in `column`, and returns the new position.
 pub(crate) fn skip_blank(
     bytes: &[u8],
     mut at: usize,
@@ -113,7 +113,7 @@ pub(crate) fn skip_blank(
     (at, column)
 }
 
-/// Returns the line ending a text uses: that of its first line.
+/// Returns the line ending that a text uses, judged by its first line.
 pub(crate) fn eol_of(text: &str) -> &'static str {
     match memchr::memchr2(b'\n', b'\r', text.as_bytes()) {
         Some(at) if text[at..].starts_with("\r\n") => "\r\n",
@@ -130,7 +130,7 @@ pub(crate) struct FenceMark {
 }
 
 impl FenceMark {
-    /// Reads the mark that opens fenced code at the start of `content`, and what follows it.
+    /// Parses the mark that opens fenced code at the start of `content`; also returns the rest.
     pub(crate) fn opening(content: &str) -> Option<(Self, &str)> {
         let (mark, rest) = Self::run(content)?;
         // An info string with a backtick makes it an inline code span.
@@ -138,7 +138,7 @@ impl FenceMark {
         (!is_span).then(|| (mark, rest.trim()))
     }
 
-    /// Returns whether `content` is a line that closes code opened by this mark.
+    /// Returns whether `content` closes the code that this mark opened.
     pub(crate) fn is_closed_by(self, content: &str) -> bool {
         Self::run(content).is_some_and(|(mark, rest)| {
             mark.symbol == self.symbol

@@ -3,10 +3,10 @@
 use super::line::{FenceMark, LineKind};
 use crate::tasks::has_box;
 
-/// What four columns more than the container's mean: code, or text that continues.
+/// Four columns more than the container's indent: code, or text that continues.
 pub(super) const CODE_INDENT: usize = 4;
 
-/// A heading or thematic break that stands on a line of its own.
+/// Returns the kind of a heading or thematic break, which is a line of its own.
 pub(super) fn leaf_kind(content: &str) -> Option<LineKind> {
     if is_heading(content) {
         Some(LineKind::Heading)
@@ -42,7 +42,8 @@ fn is_thematic_break(content: &str) -> bool {
     count >= 3
 }
 
-/// Returns whether a line of a quotation ends in a paragraph; `goes_on` if the line before did.
+/// Returns whether a quoted line leaves a paragraph open; `goes_on` says whether the previous one
+/// did.
 pub(super) fn leaves_text_open(quote: &str, goes_on: bool) -> bool {
     let mut content = quote;
     while let Some(behind) = behind_quote_or_item(content) {
@@ -68,13 +69,13 @@ fn behind_quote_or_item(content: &str) -> Option<&str> {
     content.strip_prefix('>').or_else(item)
 }
 
-/// `===` or `---` below a paragraph.
+/// Returns whether this is `===` or `---`, as below a paragraph.
 pub(super) fn is_underline(content: &str) -> bool {
     let line = content.trim_end_matches([' ', '\t']);
     !line.is_empty() && (line.bytes().all(|b| b == b'=') || line.bytes().all(|b| b == b'-'))
 }
 
-/// Returns the length of the list marker that `content` starts with.
+/// Returns the length of the list marker at the start of `content`.
 pub(super) fn marker_length(content: &str) -> Option<usize> {
     let bytes = content.as_bytes();
     let length = match bytes.first()? {
@@ -89,7 +90,7 @@ pub(super) fn marker_length(content: &str) -> Option<usize> {
     matches!(bytes.get(length), None | Some(b' ' | b'\t')).then_some(length)
 }
 
-/// Returns whether a list may start in the middle of a paragraph: not an empty item, and not a
+/// Returns whether a list may start in the middle of a paragraph. An empty item may not, nor may a
 /// number other than 1, which is more often a year or a quantity.
 pub(super) fn may_interrupt(content: &str, marker: usize) -> bool {
     let (marker, rest) = content.split_at(marker);

@@ -1,9 +1,9 @@
-//! As much Markdown as a task list needs: which lines are list items, headings, code or
-//! comments. Everything else is text.
+//! As much Markdown as a task list needs: which lines are list items, headings, code or comments.
+//! Everything else is text.
 //!
-//! A scanner of our own, because the parsers there are either miss rows that people write
-//! (`- [ ]*`, `- [-]`) or give wrong byte ranges; docs/design/markdown.md has the evidence
-//! and every known difference from CommonMark.
+//! This is our own scanner, because existing parsers either miss rows that people write (`- [ ]*`,
+//! `- [-]`) or give wrong byte ranges; docs/design/markdown.md has the evidence and every known
+//! difference from CommonMark.
 
 mod line;
 mod line_shape;

@@ -1,8 +1,8 @@
-//! Tells what each line of a text is, in one pass.
+//! Determines the kind of each line in one pass.
 //!
-//! List items are containers: what belongs to one is indented to its content. The scanner
-//! keeps the open ones in a stack, as CommonMark does, because whether four spaces mean
-//! code, nesting or nothing depends on it.
+//! List items are containers: lines indented to an item's content belong to it. The scanner keeps
+//! the open items on a stack, as CommonMark does, because they decide whether four spaces mean
+//! code, nesting or nothing.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use super::line_shape::{
     CODE_INDENT, is_row, is_underline, leaf_kind, leaves_text_open, marker_length, may_interrupt,
 };
 
-/// `- - - x`: more of that on one line is not a list that anybody wrote.
+/// Nobody writes more nested items (`- - - x`) on one line than this.
 const MAX_ITEMS_PER_LINE: usize = 8;
 
-/// The container of a quotation: no indent reaches it, only text can continue in it.
+/// The container of a quotation: no indent reaches it, only text can continue it.
 const QUOTE: usize = usize::MAX;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Scan {
     pub(crate) warnings: Vec<Warning>,
 }
 
-/// Reads what each line is. Any text has an answer.
+/// Determines the kind of each line. This works for any text.
 pub(crate) fn scan(text: &str) -> Scan {
     let mut scanner = Scanner {
         text,
@@ -50,45 +50,45 @@ pub(crate) fn scan(text: &str) -> Scan {
 struct Scanner<'t> {
     text: &'t str,
     lines: Vec<Line>,
-    /// The content columns of the list items that are open.
+    /// The content columns of the open list items.
     containers: Vec<usize>,
     /// The first line of the paragraph that may continue.
     paragraph: Option<usize>,
-    /// The innermost open item has a list marker and nothing else yet.
+    /// Whether the innermost open item has only a list marker so far.
     bare_item: bool,
-    /// Searches that found no closing line, so that none is made twice.
+    /// Searches that found no closing line, so that none is repeated.
     unclosed: BTreeMap<Search, Failed>,
-    /// The last line that could close anything opened by a symbol.
+    /// The last line that could close anything opened with a symbol.
     last_closers: BTreeMap<u8, usize>,
     warnings: Vec<Warning>,
 }
 
-/// What closing line is looked for, from inside which container.
+/// A search for a closing line: what closes, and inside which container.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Search {
     symbol: u8,
     container: usize,
 }
 
-/// A search for a mark of `length` that ended without success at line `until`.
+/// A search for a mark of `length` that failed, having looked up to line `until`.
 #[derive(Clone, Copy)]
 struct Failed {
     length: usize,
     until: usize,
 }
 
-/// How a line stands to the containers and the paragraph before it.
+/// The position of a line relative to the containers and the paragraph before it.
 #[derive(Clone, Copy)]
 struct Position {
-    /// Open containers that the line is indented to.
+    /// The number of open containers that the line is indented to.
     depth: usize,
-    /// The content column of the innermost of them.
+    /// The content column of the innermost one.
     base: usize,
-    /// The line could continue the paragraph before it in the same container.
+    /// Whether the line could continue the previous paragraph in the same container.
     continues: bool,
 }
 
-/// A list marker: where it stands and how many bytes it has.
+/// A list marker: its position and its length in bytes.
 #[derive(Clone, Copy)]
 struct ItemStart {
     offset: usize,
@@ -102,7 +102,7 @@ enum ItemContent {
 }
 
 impl<'t> Scanner<'t> {
-    /// Settles the line at `at` and whatever it opens; gives the next line to look at.
+    /// Handles the line at `at` and whatever it opens. Returns the next line to handle.
     fn line(&mut self, at: usize) -> usize {
         let (first, indent) = match self.lines.get(at) {
             Some(line) if !line.is_blank() => (line.first, line.indent),
@@ -121,8 +121,8 @@ impl<'t> Scanner<'t> {
 
     fn blank_line(&mut self, at: usize) {
         self.paragraph = None;
-        // An item may start with one blank line, its own, and not with two (blanks that
-        // reach its content are read as content by those who show Markdown).
+        // An item may start with one blank line but not two. Markdown viewers treat blanks that
+        // reach the item's content as content.
         let indent = self.lines.get(at).map_or(0, |line| line.indent);
         if self.bare_item && self.containers.last().is_some_and(|item| indent < *item) {
             self.bare_item = false;
@@ -142,7 +142,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A line too deep for anything but code or the rest of a paragraph.
+    /// Handles a line that is too deep for anything but code or the rest of a paragraph.
     fn deep_line(&mut self, at: usize, position: Position) -> usize {
         if self.paragraph.is_none() {
             self.containers.truncate(position.depth);
@@ -151,7 +151,7 @@ impl<'t> Scanner<'t> {
         at + 1
     }
 
-    /// A line that can start a block; `offset` and `column` are where its content starts.
+    /// Handles a line that can start a block; its content starts at `offset` and `column`.
     fn block(&mut self, at: usize, offset: usize, column: usize, position: Position) -> usize {
         let content = self.content(at, offset);
         if let Some((mark, _)) = FenceMark::opening(content) {
@@ -194,11 +194,11 @@ impl<'t> Scanner<'t> {
             self.containers.truncate(position.depth);
             self.paragraph = Some(at);
         }
-        // Else it continues the paragraph before it, wherever that is nested.
+        // Otherwise it continues the previous paragraph, however deep that is nested.
         at + 1
     }
 
-    /// A line of a quotation: never a row, but text below it may continue its paragraph.
+    /// Handles a quoted line. It is never a row, but text below it may continue its paragraph.
     fn quote(&mut self, at: usize, content: &str, goes_on: bool) {
         self.paragraph = leaves_text_open(content, goes_on).then_some(at);
         if self.paragraph.is_some() {
@@ -206,7 +206,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A list item, and the items that start behind its marker on the same line.
+    /// Handles a list item, and the items that start after its marker on the same line.
     fn item(&mut self, at: usize, mut start: ItemStart) -> usize {
         for _ in 0..MAX_ITEMS_PER_LINE {
             let Some((offset, column)) = self.open_item(at, start) else {
@@ -220,8 +220,8 @@ impl<'t> Scanner<'t> {
         at + 1
     }
 
-    /// Opens the container of an item; gives where its content starts, if it has any that
-    /// is not code.
+    /// Opens the container of an item. Returns where its content starts, unless that is empty or
+    /// code.
     fn open_item(&mut self, at: usize, start: ItemStart) -> Option<(usize, usize)> {
         let end = self.end(at);
         let after = start.offset + start.marker;
@@ -242,7 +242,7 @@ impl<'t> Scanner<'t> {
         has_text.then_some((content, column))
     }
 
-    /// Returns whether what follows a list marker can be a block of its own.
+    /// Returns whether the text after a list marker can be a block of its own.
     fn item_content(&mut self, at: usize, offset: usize, column: usize) -> ItemContent {
         let content = self.content(at, offset);
         let opened = if let Some((mark, _)) = FenceMark::opening(content) {
@@ -279,8 +279,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Settles the lines of the code that `mark` opens at `at`. Without a closing line it
-    /// is not code: what follows must not vanish from the list.
+    /// Marks the lines of the code that `mark` opens at `at`. Without a closing line it isn't code:
+    /// the rows that follow must not vanish from the list.
     fn fence_body(&mut self, at: usize, mark: FenceMark, container: usize) -> Option<usize> {
         self.paragraph = None;
         let search = Search {
@@ -340,8 +340,8 @@ impl<'t> Scanner<'t> {
         Some(close + 1)
     }
 
-    /// Finds the line that closes what was opened at `at`. A row outside the list item that
-    /// it was opened in ends the search, so that the code of one task never hides the next.
+    /// Finds the line that closes what was opened at `at`. A row outside the list item it was
+    /// opened in ends the search, so that the code of one task never hides the next.
     fn find_close(
         &mut self,
         at: usize,
@@ -371,7 +371,7 @@ impl<'t> Scanner<'t> {
         None
     }
 
-    /// Returns where to stop looking, whatever it is exactly that has to be closed.
+    /// Returns an upper bound for the search, whatever exactly must be closed.
     fn last_closer(&mut self, symbol: u8) -> usize {
         let (text, lines) = (self.text, &self.lines);
         let could_close = |line: &Line| {
@@ -385,7 +385,7 @@ impl<'t> Scanner<'t> {
         *self.last_closers.entry(symbol).or_insert_with(find)
     }
 
-    /// Makes the paragraph before an underline a heading, unless a list item starts with it.
+    /// Turns the paragraph before an underline into a heading, unless a list item starts with it.
     fn underline(&mut self, at: usize) -> bool {
         let Some(start) = self.paragraph.take() else {
             return false;

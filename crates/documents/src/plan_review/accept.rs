@@ -1,4 +1,4 @@
-//! Changes that a review reverted and a person accepts after all.
+//! Accepting changes that a review reverted.
 
 use std::ops::Range;
 
@@ -8,16 +8,20 @@ use super::Matching;
 use super::matching::{tasks_of, words};
 use crate::{RowId, TaskFile};
 
-/// The most pairs of lines that are compared, after equal lines at both ends are left out.
+/// The maximum number of line pairs to compare, not counting equal lines at both ends.
 const MOST_PAIRS: usize = 4_000_000;
 
-/// Returns the current text with the changes that lead from `base` to `changed`; `None` if the
-/// current text has changed in the same lines.
+/// Applies the changes from `base` to `changed` to the current text; `None` if the current text has
+/// changed in the same lines.
 #[must_use]
 pub fn with_accepted_changes(base: &str, changed: &str, current: &str) -> Option<String> {
     let base: Vec<&str> = base.split_inclusive('\n').collect();
-    let mut edits = edits(&base, &changed.split_inclusive('\n').collect::<Vec<_>>())?;
-    for edit in self::edits(&base, &current.split_inclusive('\n').collect::<Vec<_>>())? {
+    let edits_to = |text: &str| {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        Some(by_line(edits(&base, &lines)?))
+    };
+    let mut edits = edits_to(changed)?;
+    for edit in edits_to(current)? {
         if edits.contains(&edit) {
             continue;
         }
@@ -38,8 +42,7 @@ pub fn with_accepted_changes(base: &str, changed: &str, current: &str) -> Option
     Some(text)
 }
 
-/// Returns the lines that one text has and the other does not, with `-` and `+`; `None` if they
-/// differ too much to tell.
+/// Returns the differing lines with `-` and `+`; `None` if the texts differ too much.
 #[must_use]
 pub fn line_diff(before: &str, after: &str) -> Option<String> {
     let before: Vec<&str> = before.split_inclusive('\n').collect();
@@ -59,7 +62,25 @@ pub fn line_diff(before: &str, after: &str) -> Option<String> {
     Some(diff)
 }
 
-/// Some lines that are replaced.
+/// Divides edits that replace lines by as many others, so that a change to one row doesn't conflict
+/// with one to the row below it.
+fn by_line(edits: Vec<LineEdit>) -> Vec<LineEdit> {
+    let divided = edits.into_iter().flat_map(|edit| {
+        let lines: Vec<&str> = edit.with.split_inclusive('\n').collect();
+        if lines.len() != edit.at.len() {
+            return vec![edit];
+        }
+        let numbered = edit.at.clone().zip(lines);
+        let single = numbered.map(|(line, with)| LineEdit {
+            at: line..line + 1,
+            with: with.to_owned(),
+        });
+        single.collect()
+    });
+    divided.collect()
+}
+
+/// A replacement of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LineEdit {
     at: Range<usize>,
@@ -67,8 +88,8 @@ struct LineEdit {
 }
 
 impl LineEdit {
-    /// Whether both are about the same lines. An insertion also meets its neighbours: there is no
-    /// telling which comes first.
+    /// Whether both concern the same lines. An insertion also conflicts with adjacent edits,
+    /// because there is no telling which comes first.
     fn touches(&self, other: &Self) -> bool {
         let (a, b) = (&self.at, &other.at);
         if a.is_empty() || b.is_empty() {
@@ -79,7 +100,7 @@ impl LineEdit {
     }
 }
 
-/// Returns the edits that lead from one text to another; `None` if they differ too much to tell.
+/// Returns the edits from one text to another; `None` if they differ too much.
 fn edits(from: &[&str], to: &[&str]) -> Option<Vec<LineEdit>> {
     let is_same = |(a, b): &(&&str, &&str)| a == b;
     let head = from.iter().zip(to).take_while(is_same).count();
@@ -140,8 +161,8 @@ fn common_lines(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Returns what a person decides about the tasks of a plan by changing it like this: a removed row
-/// is skipped, a ticked one done, an unticked or changed one tried as if for the first time.
+/// Returns the choices that a person makes by changing a plan this way: a removed row is skipped, a
+/// ticked one is done, and an unticked or edited one is retried.
 #[must_use]
 pub fn choices_of_change(before: &TaskFile, after: &TaskFile) -> Vec<(TaskKey, ChoiceKind)> {
     let matching = Matching::of(before, after);
@@ -154,7 +175,7 @@ pub fn choices_of_change(before: &TaskFile, after: &TaskFile) -> Vec<(TaskKey, C
             (false, true) => ChoiceKind::Done,
             (true, false) => ChoiceKind::Retry,
             (false, false) if words(before, row) != words(after, now) => ChoiceKind::Retry,
-            // It has passed another check than the one that counts from now on.
+            // It passed another check than the one that counts now.
             (true, true) if checks(before, row) != checks(after, now) => ChoiceKind::Retry,
             _ => return None,
         };
@@ -168,7 +189,7 @@ fn checks(file: &TaskFile, row: usize) -> Vec<VerifyCommand> {
     file.verify_commands(RowId(row))
 }
 
-/// Returns the accepted text with empty boxes for the tasks that its changes open again.
+/// Returns the accepted text with the tasks unticked that its changes reopen.
 #[must_use]
 pub fn with_reopened(before: &TaskFile, accepted: String) -> TaskFile {
     let after = TaskFile::read(accepted);
@@ -177,7 +198,7 @@ pub fn with_reopened(before: &TaskFile, accepted: String) -> TaskFile {
         .into_iter()
         .filter(|(_, what)| *what == ChoiceKind::Retry);
     opened.fold(after, |file, (task, _)| {
-        // Empty already, or a box that cannot be set: the choice alone opens the task.
+        // The box is empty already or can't be set; the choice alone reopens the task.
         let open = file.box_set(&task, false).ok().flatten();
         open.unwrap_or(file)
     })
@@ -211,6 +232,17 @@ mod tests {
     }
 
     #[test]
+    fn a_change_that_was_made_since_does_not_prevent_the_one_beside_it() {
+        let base = "- [ ] 1.2 b\n  - **Verify**: `old`\n- [ ] 1.3 c\n";
+        let changed = base.replace("old", "new").replace("[ ] 1.3", "[x] 1.3");
+        let current = base.replace("[ ]", "[x]");
+        assert_eq!(
+            with_accepted_changes(base, &changed, &current),
+            Some(current.replace("old", "new"))
+        );
+    }
+
+    #[test]
     fn a_tick_does_not_prevent_a_change_of_the_line_below_it() {
         let base = "- [ ] 1.1 a\n  - **Verify**: `old`\n- [ ] 1.2 b\n";
         let changed = base.replace("old", "new");
@@ -225,6 +257,18 @@ mod tests {
         let changed = BASE.replace("1.1 a", "1.1 other");
         let current = BASE.replace("[ ] 1.1", "[x] 1.1");
         assert_eq!(with_accepted_changes(BASE, &changed, &current), None);
+    }
+
+    #[test]
+    fn a_line_added_next_to_a_changed_one_is_refused_and_one_further_away_is_not() {
+        let changed = "- [ ] 1.1 other\n- [ ] 1.2 b\n- [ ] 1.3 c\n";
+        let base = "- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n";
+        let next_to_it = base.replace("a\n", "a\n  - words\n");
+        assert_eq!(with_accepted_changes(base, changed, &next_to_it), None);
+        let further_away = base.replace("b\n", "b\n  - words\n");
+        let expected = changed.replace("b\n", "b\n  - words\n");
+        let merged = with_accepted_changes(base, changed, &further_away);
+        assert_eq!(merged, Some(expected));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What there is to say about a reviewed plan, and the last check before it is used.
+//! Reports what a review found, and checks the plan a last time before it is used.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -7,10 +7,11 @@ use regreen_model::{Fields, TaskId, TaskKey};
 
 use super::frozen::changed_aspect;
 use super::matching::{block_lines, bytes_of, is_leaf, own_text, tasks_of, words};
-use super::{ClaimedRow, Matching, OriginalPlan, PlanReview, RevertedEdit, RowChange};
+use super::put_back::MissingRows;
+use super::{ClaimedRow, ForeignCode, Matching, OriginalPlan, PlanReview, RevertedEdit, RowChange};
 use crate::{RowId, TaskFile};
 
-/// Returns the rows of the plan that were open and not worked on, and that the agent ticked.
+/// Returns the rows that were open and not being worked on, and that the agent ticked.
 pub(super) fn ticked(plan: &OriginalPlan<'_>, after: &TaskFile) -> BTreeSet<usize> {
     let matching = Matching::of(plan.before, after);
     let is_ticked = |row: &usize| {
@@ -20,7 +21,7 @@ pub(super) fn ticked(plan: &OriginalPlan<'_>, after: &TaskFile) -> BTreeSet<usiz
     tasks_of(plan.before).filter(is_ticked).collect()
 }
 
-/// Returns the ticks that the agent made: those of old rows, and all on new ones.
+/// Returns the agent's ticks: new ones on old rows, and all on new rows.
 pub(super) fn claims(
     plan: &OriginalPlan<'_>,
     merged: &TaskFile,
@@ -72,17 +73,27 @@ pub(super) fn edited(
         .collect()
 }
 
-pub(super) fn warnings(plan: &OriginalPlan<'_>, review: &PlanReview) -> Vec<String> {
+pub(super) fn warnings(
+    plan: &OriginalPlan<'_>,
+    after: &TaskFile,
+    review: &PlanReview,
+    code: ForeignCode,
+) -> Vec<String> {
     let restored = review.restored.then(|| {
-        "the agent rewrote the plan beyond recognition; restored the plan from before the attempt"
-            .to_owned()
+        let is_hidden = MissingRows::of(plan, after, after).are_hidden(plan, after);
+        match (code.when(), is_hidden) {
+            (None, true) => "the agent put tasks into a code block or a comment; restored the plan from before the attempt".to_owned(),
+            (None, false) => "the agent rewrote the plan beyond recognition; restored the plan from before the attempt".to_owned(),
+            (Some(when), true) => format!("tasks were put into a code block or a comment {when}; restored the plan from before"),
+            (Some(when), false) => format!("the plan was rewritten beyond recognition {when}; restored the plan from before"),
+        }
     });
     let done = done_tasks(plan);
     let is_done = |key: &TaskKey| done.contains(&(&key.id, key.title.as_str()));
     let reverted = review
         .reverted
         .iter()
-        .filter_map(|one| reverted(one, is_done(&one.key)));
+        .filter_map(|one| reverted(one, is_done(&one.key), code));
     let vanished = review.vanished.iter().map(|key| {
         let id = &key.id;
         format!("restored task {id}, which had vanished from the plan; run `regreen skip {id}` to skip it")
@@ -93,13 +104,13 @@ pub(super) fn warnings(plan: &OriginalPlan<'_>, review: &PlanReview) -> Vec<Stri
     });
     restored
         .into_iter()
-        .chain(first_few(reverted, "reverted the agent's changes to"))
+        .chain(first_few(reverted, "reverted changes to"))
         .chain(first_few(vanished, "restored"))
         .chain(first_few(skipped, "skipping, because they vanished again,"))
         .collect()
 }
 
-/// How many rows are named one by one: an agent may change all of them.
+/// How many rows are named one by one. An agent may change all of them.
 const NAMED: usize = 10;
 
 fn first_few(mut warnings: impl Iterator<Item = String>, what: &str) -> Vec<String> {
@@ -117,27 +128,43 @@ fn done_tasks<'a>(plan: &OriginalPlan<'a>) -> BTreeSet<(&'a TaskId, &'a str)> {
         .collect()
 }
 
-/// An agent that ticks its own task is not worth a warning.
-fn reverted(one: &RevertedEdit, is_done: bool) -> Option<String> {
+/// Returns the warning about a reverted change. Ticking its own task isn't worth one.
+fn reverted(one: &RevertedEdit, is_done: bool, code: ForeignCode) -> Option<String> {
     let id = &one.key.id;
     let state = match one.what {
         RowChange::Redefined(_) => "has not run yet",
         _ if is_done => "is done",
         _ => "is being worked on",
     };
-    let what = match one.what {
-        RowChange::Ticked => return None,
-        RowChange::Redefined(aspect) => {
-            return Some(format!(
-                "task {id} {state}: reverted the agent's change of its {aspect}"
-            ));
-        }
-        RowChange::Unticked => "the agent unticked it; ticked it again",
-        RowChange::Edited => "reverted the agent's changes to it",
-        RowChange::Removed => "the agent removed it; restored it",
-        RowChange::Duplicated => "removed a copy that the agent made of it",
+    if one.what == RowChange::Ticked {
+        return None;
+    }
+    let what = match code.when() {
+        None => reverted_of_agent(one.what),
+        Some(when) => reverted_change(one.what, when),
     };
     Some(format!("task {id} {state}: {what}"))
+}
+
+fn reverted_of_agent(what: RowChange) -> String {
+    match what {
+        RowChange::Redefined(aspect) => format!("reverted the agent's change of its {aspect}"),
+        RowChange::Unticked => "the agent unticked it; ticked it again".to_owned(),
+        RowChange::Ticked | RowChange::Edited => "reverted the agent's changes to it".to_owned(),
+        RowChange::Removed => "the agent removed it; restored it".to_owned(),
+        RowChange::Duplicated => "removed a copy that the agent made of it".to_owned(),
+    }
+}
+
+/// Says when it was changed: by whom is not known.
+fn reverted_change(what: RowChange, when: &str) -> String {
+    match what {
+        RowChange::Redefined(aspect) => format!("its {aspect} was changed {when}; reverted that"),
+        RowChange::Unticked => format!("it was unticked {when}; ticked it again"),
+        RowChange::Ticked | RowChange::Edited => format!("it was changed {when}; reverted that"),
+        RowChange::Removed => format!("it was removed {when}; restored it"),
+        RowChange::Duplicated => format!("removed a copy of it that was made {when}"),
+    }
 }
 
 pub(super) fn is_complete(
@@ -171,8 +198,8 @@ fn block(file: &TaskFile, at: usize) -> Option<&str> {
     file.text().get(bytes_of(file, &block_lines(file, at)))
 }
 
-/// Returns whether the keys of tasks that are done or being worked on still lead to them, and not to
-/// copies of them.
+/// Returns whether the keys of tasks that are done or being worked on still resolve to them, not to
+/// copies.
 fn protected_are_found(plan: &OriginalPlan<'_>, merged: &TaskFile, matching: &Matching) -> bool {
     plan.protected.iter().all(|row| {
         let (key, now) = (plan.key(*row), matching.after(*row));
@@ -181,8 +208,8 @@ fn protected_are_found(plan: &OriginalPlan<'_>, merged: &TaskFile, matching: &Ma
     })
 }
 
-/// Returns the agent's text with the line endings of before, if each text has only one kind.
-/// An editor that changes all of them has changed nothing.
+/// Returns the agent's text with the original line endings, if each text has only one kind. An
+/// editor that converts all of them has changed nothing.
 pub(super) fn with_line_endings_of<'t>(before: &str, after: &'t str) -> Cow<'t, str> {
     match (only_ending(before), only_ending(after)) {
         (Some(old), Some(new)) if old != new => Cow::Owned(after.replace(new, old)),
@@ -190,7 +217,7 @@ pub(super) fn with_line_endings_of<'t>(before: &str, after: &'t str) -> Cow<'t, 
     }
 }
 
-/// Returns the line ending of a text that has no other; `None` also if it has none at all.
+/// Returns the only kind of line ending in a text; `None` if it has several or none.
 fn only_ending(text: &str) -> Option<&'static str> {
     let pairs = text.matches("\r\n").count();
     let returns = text.matches('\r').count();

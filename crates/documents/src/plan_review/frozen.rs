@@ -1,5 +1,5 @@
-//! What makes a row a task: it stays as it was while anything of the agent's runs, whatever else
-//! the row says by then.
+//! The parts of a row that make it a task. They stay as they were while foreign code runs, even if
+//! the rest of the row changes.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use super::Matching;
 use super::matching::is_task;
 use crate::{RowId, TaskFile};
 
-/// Something about a row that decides whether it runs, in which order, and how it is judged.
+/// A part of a row that decides whether it runs, in which order, and how it is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aspect {
     /// Its id.
     Id,
-    /// `[P]`, `[VERIFY]`, `[FIX 1.3]` …, and the star of optional rows.
+    /// Its markers (`[P]`, `[VERIFY]`, `[FIX 1.3]`, …) and the star of optional rows.
     Markers,
-    /// The row it is nested below, and whether it has rows below itself.
+    /// The row it is nested below, and whether rows are nested below it.
     Nesting,
     /// How it is judged.
     Verify,
     /// How it is committed.
     Commit,
-    /// What runs for it and the rows that follow.
+    /// The services that it starts for itself and the rows that follow.
     Service,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for Aspect {
     }
 }
 
-/// Returns the first aspect of a row that is not as it was.
+/// Returns the first aspect of a row that changed.
 pub(super) fn changed_aspect(
     (before, row): (&TaskFile, usize),
     (after, now): (&TaskFile, usize),
@@ -48,7 +48,7 @@ pub(super) fn changed_aspect(
     let (old, new) = (before.rows.get(row)?, after.rows.get(now)?);
     let moved = |row: RowId| matching.after(row.0).map(RowId);
     let is_same_id = old.numbered == new.numbered && (old.numbered || old.id == new.id);
-    // A task that no longer exists has neither fixes nor children.
+    // A task that is gone has neither fixes nor children.
     let is_same_row = |was: Option<RowId>, is: Option<RowId>| was.map(moved) == is.map(Some);
     let (was, is) = (before.task(RowId(row))?, after.task(RowId(now))?);
     let checks = [
@@ -78,8 +78,8 @@ pub(super) fn changed_aspect(
     changed.map(|(aspect, _)| aspect)
 }
 
-/// The same words can be another check: whether they are a command also depends on the Files of
-/// this row and those above. Being surer of a command than before loses nothing.
+/// The same words can be a different check: whether they are a command also depends on the Files of
+/// this row and those above. Being surer than before that it is a command loses nothing.
 fn is_judged_as_before(before: &TaskFile, row: usize, after: &TaskFile, now: usize) -> bool {
     let was = before.verify_commands(RowId(row));
     let is = after.verify_commands(RowId(now));
@@ -95,7 +95,7 @@ fn is_judged_as_before(before: &TaskFile, row: usize, after: &TaskFile, now: usi
     was.len() == is.len() && was.iter().zip(&is).all(is_kept)
 }
 
-/// Returns the nearest task that a row is nested below. Checklist items in between are text.
+/// Returns the nearest task that a row is nested below. Checklist items in between count as text.
 fn group_of(file: &TaskFile, row: usize) -> Option<RowId> {
     let mut above = std::iter::successors(file.parent(RowId(row)), |row| file.parent(*row));
     above.find(|row| is_task(file, row.0))

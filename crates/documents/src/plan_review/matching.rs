@@ -1,4 +1,4 @@
-//! Which row of one text is which row of another, and what a row says itself.
+//! Matches the rows of two texts, and extracts what a row says itself.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -8,15 +8,15 @@ use regreen_model::TaskId;
 use crate::TaskFile;
 use crate::tasks::Row;
 
-/// Pairs of tasks in two texts. Every task has one partner at most.
+/// Pairs of tasks in two texts. Every task has at most one partner.
 pub(super) struct Matching {
     to_after: Vec<Option<usize>>,
     to_before: Vec<Option<usize>>,
 }
 
 impl Matching {
-    /// Pairs tasks that are equal, then those that are more and more changed. An id given in
-    /// the file is a name; where the position is all there is, the title comes first.
+    /// Pairs equal tasks first, then less and less similar ones. An id written in the file
+    /// identifies a task; where ids come from positions, the title comes first.
     pub(super) fn of(before: &TaskFile, after: &TaskFile) -> Self {
         let mut matching = Self {
             to_after: vec![None; before.rows.len()],
@@ -33,7 +33,7 @@ impl Matching {
             Some((given_id(file, at), title(file, at)))
         });
         matching.pair(files, given_id);
-        // Another id makes no other task of it, nor does the first one in a list without ids.
+        // A new id doesn't make it another task, nor does the first id in a list that had none.
         matching.pair(files, |file, at| {
             Some(title(file, at)).filter(|title| !title.is_empty())
         });
@@ -49,7 +49,7 @@ impl Matching {
         self.to_before.get(after).copied().flatten()
     }
 
-    /// Pairs what has no partner yet and the same name; of several, first with first.
+    /// Pairs rows that have no partner yet and the same name; among several, first with first.
     fn pair<'t, N: Ord>(
         &mut self,
         (before, after): (&'t TaskFile, &'t TaskFile),
@@ -85,13 +85,13 @@ impl Matching {
     }
 }
 
-/// Returns the id that stands in the file.
+/// Returns the id written in the file.
 fn given_id(file: &TaskFile, at: usize) -> Option<&TaskId> {
     let row = file.rows.get(at)?;
     row.id.as_ref().filter(|_| !row.numbered)
 }
 
-/// Returns the id that only the position gives.
+/// Returns the id that comes only from the position.
 fn position(file: &TaskFile, at: usize) -> Option<&TaskId> {
     let row = file.rows.get(at)?;
     row.id.as_ref().filter(|_| row.numbered)
@@ -104,22 +104,22 @@ fn title(file: &TaskFile, at: usize) -> String {
         .unwrap_or_default()
 }
 
-/// Returns whether the row has a name.
+/// Returns whether the row has an id.
 pub(super) fn is_task(file: &TaskFile, at: usize) -> bool {
     file.rows.get(at).is_some_and(Row::is_task)
 }
 
-/// Returns the indexes of all rows that have a name.
+/// Returns the indexes of all rows that have an id.
 pub(super) fn tasks_of(file: &TaskFile) -> impl Iterator<Item = usize> {
     (0..file.rows.len()).filter(|at| is_task(file, *at))
 }
 
-/// Returns the next row that has a name, nested or not.
+/// Returns the next row that has an id, nested or not.
 pub(super) fn next_task(file: &TaskFile, at: usize) -> Option<usize> {
     (at + 1..file.rows.len()).find(|next| is_task(file, *next))
 }
 
-/// Returns whether no other task is nested below the row.
+/// Returns whether no task is nested below the row.
 pub(super) fn is_leaf(file: &TaskFile, at: usize) -> bool {
     first_nested(file, at).is_none()
 }
@@ -164,7 +164,7 @@ pub(super) fn own_text(file: &TaskFile, at: usize) -> &str {
     file.text().get(bytes).unwrap_or_default()
 }
 
-/// Returns what a row says, whether it is ticked or not and whatever ends its lines.
+/// Returns the text of a row regardless of its tick and its line endings.
 pub(super) fn words(file: &TaskFile, at: usize) -> String {
     let bytes = bytes_of(file, &own_lines(file, at));
     let mark = file.rows.get(at).map_or(bytes.start, |row| row.box_at + 1);

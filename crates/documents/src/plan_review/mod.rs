@@ -1,10 +1,10 @@
-//! What an agent did to the plan while it worked, and what of it may stay.
+//! Reviews what an agent did to the plan, and decides which changes may stay.
 //!
-//! Rows that are done or being worked on are as they were before, byte for byte. Of all others
-//! stays what makes them tasks (`frozen.rs`): id, markers, nesting, Verify, Commit. Ticks of other
-//! rows are claims: the boxes are empty again until the claims are judged. A row that vanished is
-//! put back once. Everything else that was added or edited stays. Where that cannot be had, the
-//! plan of before is restored.
+//! Rows that are done or being worked on are restored byte for byte. In all other rows, what makes
+//! them tasks (`frozen.rs`) is restored: id, markers, nesting, Verify, Commit. Ticks on other rows
+//! are claims: their boxes stay empty until the claims are judged. A row that vanished is put back
+//! once. All other additions and edits stay. If no such text can be made, or rows to be put back still
+//! stand there as code or in a comment, the original plan is restored.
 
 mod accept;
 mod findings;
@@ -22,33 +22,33 @@ pub use self::frozen::Aspect;
 use self::matching::{Matching, tasks_of};
 use crate::{RowId, TaskFile, verify_commands};
 
-/// What an agent did to the plan during an attempt.
+/// The review of an agent's changes to the plan during an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanReview {
-    /// The file as it has to be; `None` if it may stay as the agent left it.
+    /// The text that the file must have; `None` if it may stay as the agent left it.
     pub text: Option<String>,
-    /// The text is that of before the attempt, because no other could be made; the caller keeps
-    /// the agent's.
+    /// Whether `text` is the original plan because nothing else could be made; the caller keeps the
+    /// agent's version.
     pub restored: bool,
-    /// Rows that were ticked, and not worked on. They are not ticked in the text; those that
-    /// verify have to be ticked.
+    /// Rows that the agent ticked although it wasn't working on them. They are unticked in the
+    /// text; those that pass Verify must be ticked again.
     pub claims: Vec<ClaimedRow>,
-    /// Changes that were taken back.
+    /// Changes that were reverted.
     pub reverted: Vec<RevertedEdit>,
-    /// Rows that were gone and are there again.
+    /// Rows that vanished and were put back.
     pub vanished: Vec<TaskKey>,
-    /// Rows that were gone once more.
+    /// Rows that vanished for the second time.
     pub skipped: Vec<TaskKey>,
-    /// Rows that are new.
+    /// New rows.
     pub added: Vec<TaskKey>,
-    /// Rows not yet run that say something else now.
+    /// Rows not yet run whose text changed.
     pub edited: Vec<TaskKey>,
-    /// What people should know, one sentence each.
+    /// Warnings for people, one sentence each.
     pub warnings: Vec<String>,
 }
 
 impl PlanReview {
-    /// Converts the review to what a run records.
+    /// Converts the review into what a run records.
     #[must_use]
     pub fn into_changes(self) -> PlanChanges {
         let claims = self.claims.into_iter().map(|claim| regreen_model::Claim {
@@ -77,56 +77,98 @@ impl PlanReview {
     }
 }
 
-/// A row that the agent ticked without being asked to.
+/// A row that the agent ticked of its own accord.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedRow {
     /// The task.
     pub key: TaskKey,
-    /// The Verify fields as they were before.
+    /// The Verify fields from before the attempt.
     pub verify: Vec<String>,
-    /// Whether it had the marker `[RED]`.
+    /// Whether it had a `[RED]` marker.
     pub is_red: bool,
 }
 
-/// A change that was taken back.
+/// A change that was reverted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevertedEdit {
     /// The task.
     pub key: TaskKey,
-    /// What the agent had changed.
+    /// The change.
     pub what: RowChange,
 }
 
 impl RevertedEdit {
-    /// An agent that ticks its own task is not worth a word.
+    /// Whether people should know. An agent that ticks its own task isn't news.
     fn is_news(&self) -> bool {
         self.what != RowChange::Ticked
     }
 }
 
-/// A change of a protected row.
+/// A change to a protected row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowChange {
-    /// The box of a task that is being worked on: regreen ticks it.
+    /// The agent ticked a task that is being worked on. Only regreen ticks it.
     Ticked,
-    /// The box of a done task was emptied.
+    /// A finished task was unticked.
     Unticked,
     /// The text was changed.
     Edited,
-    /// What makes a row a task was changed before it ran.
+    /// A part that makes the row a task was changed before it ran.
     Redefined(Aspect),
     /// The row was removed.
     Removed,
-    /// A second row with the same id and title.
+    /// A second row got the same id and title.
     Duplicated,
+}
+
+/// What ran that people don't vouch for while the plan was changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForeignCode {
+    /// The agent.
+    #[default]
+    Agent,
+    /// A Verify, or another check.
+    Checks,
+    /// The hooks of a commit: a formatter may be one of them.
+    CommitHooks,
+    /// A repair.
+    Repair,
+    /// It is not known: regreen was killed meanwhile, and people may have edited the plan since.
+    Unknown,
+}
+
+impl ForeignCode {
+    /// Returns when that was, for people; `None` for the agent, which is named itself.
+    #[must_use]
+    pub fn when(self) -> Option<&'static str> {
+        match self {
+            Self::Agent => None,
+            Self::Checks => Some("while checks ran"),
+            Self::CommitHooks => Some("while the commit hooks ran"),
+            Self::Repair => Some("while a repair ran"),
+            Self::Unknown => Some("since the interrupted attempt began"),
+        }
+    }
 }
 
 /// Reviews `after`, the plan as the agent left it, given `before`, the plan it started with.
 ///
-/// `running` are the task that was worked on, its root and their fixes; `put_back_already`
-/// the rows that vanished in earlier attempts.
+/// `running` holds the current task, its root and their fixes; `put_back_already` holds the rows
+/// that vanished in earlier attempts.
 #[must_use]
 pub fn review(
+    before: &TaskFile,
+    after: &TaskFile,
+    running: &[TaskKey],
+    put_back_already: &BTreeSet<TaskKey>,
+) -> PlanReview {
+    review_after(ForeignCode::Agent, before, after, running, put_back_already)
+}
+
+/// Like [`review`], where something else than the agent may have run.
+#[must_use]
+pub fn review_after(
+    code: ForeignCode,
     before: &TaskFile,
     after: &TaskFile,
     running: &[TaskKey],
@@ -140,22 +182,24 @@ pub fn review(
         .into_iter()
         .find_map(|min_gap| merge(&plan, after, min_gap));
     let mut review = merged.unwrap_or_else(|| restored(&plan, after));
-    review.warnings = findings::warnings(&plan, &review);
+    review.warnings = findings::warnings(&plan, after, &review, code);
     review
 }
 
-/// Returns the row before an attempt that a row after it was, with whatever title.
+/// Returns the row from before an attempt that became this row, whatever its title was.
 pub(crate) fn row_before(before: &TaskFile, after: &TaskFile, row: RowId) -> Option<RowId> {
     Matching::of(before, after).before(row.0).map(RowId)
 }
 
-/// The plan before the attempt, with what must not change in it.
+/// The plan before the attempt, and which parts of it must not change.
 pub(crate) struct OriginalPlan<'a> {
     before: &'a TaskFile,
     /// Rows that are done or being worked on.
     protected: BTreeSet<usize>,
     /// Rows that were put back before.
     put_back: BTreeSet<usize>,
+    /// Rows that were put back once, and are gone nevertheless.
+    lost: Vec<TaskKey>,
 }
 
 impl<'a> OriginalPlan<'a> {
@@ -169,6 +213,8 @@ impl<'a> OriginalPlan<'a> {
                 .map(|row| row.0)
                 .collect()
         };
+        let is_lost = |key: &&TaskKey| before.resolve(key).is_none();
+        let lost = put_back_already.iter().filter(is_lost).cloned().collect();
         let mut protected = rows(&mut running.iter());
         let is_done = |at: &usize| before.rows.get(*at).is_some_and(|row| row.done);
         protected.extend(tasks_of(before).filter(is_done));
@@ -176,6 +222,7 @@ impl<'a> OriginalPlan<'a> {
             before,
             protected,
             put_back: rows(&mut put_back_already.iter()),
+            lost,
         }
     }
 
@@ -188,18 +235,19 @@ impl<'a> OriginalPlan<'a> {
     }
 }
 
-/// Returns the agent's plan with forbidden changes reverted; `None` if the result would not be
-/// what was meant.
+/// Returns the agent's plan with forbidden changes reverted; `None` if the result would not be as
+/// intended.
 fn merge(plan: &OriginalPlan<'_>, after: &TaskFile, min_gap: usize) -> Option<PlanReview> {
     let same_endings = findings::with_line_endings_of(plan.before.text(), after.text());
     let after_as_before = TaskFile::read(same_endings);
     let ticked = findings::ticked(plan, &after_as_before);
     let (current, mut reverted) = restore::protected_rows(plan, &after_as_before, min_gap);
     let missing = put_back::MissingRows::of(plan, &after_as_before, &current);
-    if missing.is_most_of(plan) {
+    if missing.is_most_of(plan) || missing.are_hidden(plan, &after_as_before) {
         return None;
     }
     reverted.extend(missing.reverted(plan));
+    let current = put_back::without_added_again(plan, current);
     let merged = put_back::put_back(plan, &current, &missing, min_gap);
     let matching = Matching::of(plan.before, &merged);
     let claims = findings::claims(plan, &merged, &matching, &ticked);
@@ -217,20 +265,20 @@ fn merge(plan: &OriginalPlan<'_>, after: &TaskFile, min_gap: usize) -> Option<Pl
     })
 }
 
-/// Returns the plan before the attempt: the agent's cannot be merged with it.
+/// Returns the original plan, because the agent's can't be merged with it.
 fn restored(plan: &OriginalPlan<'_>, after: &TaskFile) -> PlanReview {
     let missing = put_back::MissingRows::of(plan, after, after);
     PlanReview {
         text: Some(plan.before.text().to_owned()),
         restored: true,
         reverted: missing.reverted(plan),
-        // With the plan of before, rows that were gone once more are there again, too.
+        // Restoring the original plan also brings back rows that vanished for the second time.
         vanished: plan.keys(&[missing.vanished, missing.skipped].concat()),
         ..PlanReview::default()
     }
 }
 
-/// Reports a restored row once, as restored.
+/// Reports a restored row only once, as restored.
 fn once_per_task(reverted: Vec<RevertedEdit>, vanished: &[TaskKey]) -> Vec<RevertedEdit> {
     let mut seen: BTreeSet<TaskKey> = vanished.iter().cloned().collect();
     reverted

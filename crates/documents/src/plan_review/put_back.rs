@@ -1,17 +1,19 @@
-//! Rows that are gone, and where they go back to.
+//! Rows that vanished, and where to put them back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use regreen_model::TaskKey;
 
 use super::matching::{blank_above, blank_from, is_task, next_task, own_lines, own_text, tasks_of};
 use super::restore::Splices;
 use super::{Matching, OriginalPlan, RevertedEdit, RowChange};
-use crate::markdown::eol_of;
+use crate::markdown::{LineKind, eol_of};
 use crate::{RowId, TaskFile};
 
-/// Rows of the plan that the agent's text does not have.
+/// Rows of the plan that are missing from the agent's text.
 #[derive(Debug, Default)]
 pub(super) struct MissingRows {
-    /// Rows that must not be missing, whatever the reason.
+    /// Rows that must not be missing for any reason.
     protected: Vec<usize>,
     pub(super) vanished: Vec<usize>,
     /// Rows that were put back before and that the agent removed again.
@@ -19,9 +21,9 @@ pub(super) struct MissingRows {
 }
 
 impl MissingRows {
-    /// Finds the rows that `current` lacks, the agent's text with forbidden changes reverted. A row
-    /// that only the reverting took out, with the block that the agent had moved it into, is not
-    /// gone from the agent's text.
+    /// Finds the rows missing from `current`, which is the agent's text with forbidden changes
+    /// reverted. A row that disappeared only by reverting, along with the block that the agent had
+    /// moved it into, isn't missing from the agent's text.
     pub(super) fn of(plan: &OriginalPlan<'_>, agents: &TaskFile, current: &TaskFile) -> Self {
         let matching = Matching::of(plan.before, current);
         let agents = Matching::of(plan.before, agents);
@@ -40,9 +42,24 @@ impl MissingRows {
         missing
     }
 
-    /// A text that has lost more than half of the plan is another plan.
+    /// Whether more than half of the plan is missing, so that this is another plan.
     pub(super) fn is_most_of(&self, plan: &OriginalPlan<'_>) -> bool {
         2 * self.rows().len() > tasks_of(plan.before).count()
+    }
+
+    /// Whether a row that has to be put back still stands in the agent's text, as code or in a
+    /// comment. Put back as well, it would stand there twice, and the next fence above it would
+    /// make a second task of it.
+    pub(super) fn are_hidden(&self, plan: &OriginalPlan<'_>, agents: &TaskFile) -> bool {
+        // The plan itself may quote a row.
+        let quoted = hidden_rows(plan.before);
+        let hidden = hidden_rows(agents);
+        let is_hidden = |row: &usize| {
+            let row = plan.before.rows.get(*row);
+            let words = row.and_then(|row| behind_box(line_text(plan.before, row.line)));
+            words.is_some_and(|words| hidden.contains(words) && !quoted.contains(words))
+        };
+        self.rows().iter().any(is_hidden)
     }
 
     pub(super) fn reverted(&self, plan: &OriginalPlan<'_>) -> Vec<RevertedEdit> {
@@ -51,7 +68,7 @@ impl MissingRows {
         keys.map(|key| RevertedEdit { key, what }).collect()
     }
 
-    /// Returns the rows to be put back, from the top.
+    /// Returns the rows to put back, in file order.
     fn rows(&self) -> Vec<usize> {
         let mut rows = [self.protected.as_slice(), &self.vanished].concat();
         rows.sort_unstable();
@@ -59,8 +76,37 @@ impl MissingRows {
     }
 }
 
-/// Returns the text with the missing rows at their places, each at least `min_gap` blank lines
-/// apart from what stands there.
+/// Returns the text without new rows that have the id or the title of one that was removed for good:
+/// who removed a row doesn't write another in its place. People put it back when nothing runs.
+pub(super) fn without_added_again(plan: &OriginalPlan<'_>, current: TaskFile) -> TaskFile {
+    if plan.lost.is_empty() {
+        return current;
+    }
+    let matching = Matching::of(plan.before, &current);
+    let is_titled =
+        |lost: &TaskKey, key: &TaskKey| !lost.title.is_empty() && lost.title == key.title;
+    let is_again = |at: &usize| {
+        let key = current.key(RowId(*at));
+        key.is_some_and(|key| {
+            let mut lost = plan.lost.iter();
+            lost.any(|lost| lost.id == key.id || is_titled(lost, &key))
+        })
+    };
+    let new = tasks_of(&current).filter(|at| matching.before(*at).is_none());
+    let mut splices = Splices::default();
+    for at in new.filter(is_again) {
+        let lines = own_lines(&current, at);
+        let start = |line: usize| current.lines.get(line).map(|line| line.start);
+        if let Some(from) = start(lines.start) {
+            let to = start(lines.end).unwrap_or(current.text().len());
+            splices.push(from..to, String::new());
+        }
+    }
+    TaskFile::read(splices.applied_to(current.text()))
+}
+
+/// Returns the text with the missing rows put back, each at least `min_gap` blank lines from its
+/// neighbours.
 pub(super) fn put_back(
     plan: &OriginalPlan<'_>,
     current: &TaskFile,
@@ -92,10 +138,10 @@ pub(super) fn put_back(
     TaskFile::read(writer.splices.applied_to(current.text()))
 }
 
-/// Where a row goes: the line it is inserted before, and the neighbour it is separated from.
+/// The position of a row: the line to insert it before, and the neighbour to separate it from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PutBackPosition {
-    /// After what is above that line.
+    /// Below whatever precedes that line.
     Below(usize),
     /// Before the row on that line.
     Above(usize),
@@ -113,13 +159,13 @@ struct Positions<'a> {
     before: &'a TaskFile,
     current: &'a TaskFile,
     matching: Matching,
-    /// Where rows go that were missing as well.
+    /// The positions of other missing rows.
     found: BTreeMap<usize, PutBackPosition>,
 }
 
 impl Positions<'_> {
-    /// After the row it stood behind. If a heading or text stood in between, after that; if
-    /// that is gone too, before the row it stood before.
+    /// Puts the row after the one it used to follow. If a heading or text was in between, it goes
+    /// after that; if that is gone too, it goes before the row it used to precede.
     fn find(&self, row: usize) -> PutBackPosition {
         let above = (0..row)
             .rev()
@@ -140,8 +186,8 @@ impl Positions<'_> {
             .unwrap_or(place)
     }
 
-    /// Returns the blank lines that stood above the row, if they still stand there, are its
-    /// own again, so that the text becomes what it was.
+    /// Moves the position below the blank lines that used to be above the row, if they are still
+    /// there, so that the text becomes what it was.
     fn below_its_gap(&self, row: usize, place: PutBackPosition) -> PutBackPosition {
         let followers = std::iter::successors(self.follower(row), |row| self.follower(*row));
         let next = followers
@@ -174,8 +220,8 @@ impl Positions<'_> {
         })
     }
 
-    /// After a row that is there: below its own words if it held the missing one, else after
-    /// all of the neighbour that stood on the same level.
+    /// Puts the row after an existing one: below its own lines if it contained the missing row,
+    /// otherwise after the whole block of the neighbour on the same level.
     fn after(&self, above: usize, row: usize) -> PutBackPosition {
         if let Some(place) = self.found.get(&above) {
             return *place;
@@ -195,7 +241,7 @@ impl Positions<'_> {
         PutBackPosition::Below(place.unwrap_or(self.current.lines.len()))
     }
 
-    /// Returns the last line between two rows of the old plan that belongs to neither.
+    /// Returns the last line between two rows of the original plan that belongs to neither.
     fn text_between(&self, above: usize, row: usize) -> Option<&str> {
         let row = self.before.rows.get(row)?;
         let last = row
@@ -213,7 +259,8 @@ impl Positions<'_> {
             .find(|line| line_text(self.current, *line) == text)
     }
 
-    /// Before the first row that was nested in it: others must not keep what was its own.
+    /// Puts the row before the first row that was nested in it, so that no other row keeps its
+    /// children.
     fn before_first_nested(&self, row: usize) -> Option<PutBackPosition> {
         let nested = next_task(self.before, row)?;
         let is_nested = self.before.parent(RowId(nested)) == Some(RowId(row));
@@ -221,19 +268,40 @@ impl Positions<'_> {
         Some(PutBackPosition::Above(self.current.rows.get(now)?.line))
     }
 
-    /// Before the row that stood directly below, if it is there and nothing is in between.
+    /// Puts the row before the one that directly followed it, if that still exists with nothing in
+    /// between.
     fn before_next(&self, row: usize) -> Option<PutBackPosition> {
         let now = self.matching.after(self.follower(row)?)?;
         Some(PutBackPosition::Above(self.current.rows.get(now)?.line))
     }
 
-    /// Returns the row that stood directly below, with nothing in between.
+    /// Returns the row that directly followed, with nothing in between.
     fn follower(&self, row: usize) -> Option<usize> {
         let end = own_lines(self.before, row).end;
         let next = next_task(self.before, row)?;
         let line = self.before.rows.get(next)?.line;
         (line == end + blank_from(self.before, end)).then_some(next)
     }
+}
+
+/// Returns what stands behind the boxes of lines that are code or a comment.
+fn hidden_rows(file: &TaskFile) -> BTreeSet<&str> {
+    let is_hidden = |line: &usize| {
+        let kind = file.lines.get(*line).map(|line| &line.kind);
+        matches!(
+            kind,
+            Some(LineKind::FenceBody | LineKind::Comment | LineKind::IndentedCode)
+        )
+    };
+    let lines = (0..file.lines.len()).filter(is_hidden);
+    lines
+        .filter_map(|line| behind_box(line_text(file, line)))
+        .collect()
+}
+
+/// Returns the rest of a row behind its box, whichever mark that has.
+fn behind_box(line: &str) -> Option<&str> {
+    line.split_once(']').map(|(_, words)| words)
 }
 
 fn line_text(file: &TaskFile, line: usize) -> &str {
@@ -264,7 +332,7 @@ impl Writer<'_> {
         let eol = self.eol;
         let (at, text) = match self.current.lines.get(place.line()) {
             Some(line) => (line.start, format!("{above}{own}{eol}{below}")),
-            // A text without a final line ending stays one.
+            // A text without a final line ending keeps having none.
             None if self.ends_inside_line() => {
                 (self.current.text().len(), format!("{eol}{above}{own}"))
             }

@@ -13,10 +13,9 @@ use super::{Matching, OriginalPlan, RevertedEdit, RowChange};
 use crate::TaskFile;
 use crate::markdown::eol_of;
 
-/// Returns the agent's text with the rows that are in it as they were, where they must not have
-/// changed, and without copies of them.
+/// Returns the agent's text with its protected rows restored and copies of them removed.
 ///
-/// What follows a row directly might be read as part of it, so it may be set apart.
+/// A line that directly follows a row might be read as part of it, so a gap may be added.
 pub(super) fn protected_rows(
     plan: &OriginalPlan<'_>,
     after: &TaskFile,
@@ -62,7 +61,7 @@ pub(super) fn protected_rows(
     (TaskFile::read(text), reverted)
 }
 
-/// Returns the line endings that make a gap below a line's predecessor where there is none.
+/// Returns the line endings needed to make a gap above a line that has none.
 fn missing_gap(plan: &OriginalPlan<'_>, after: &TaskFile, line: usize, min_gap: usize) -> String {
     let is_there = blank_from(after, line) >= min_gap || line >= after.lines.len();
     let missing = if is_there { 0 } else { min_gap };
@@ -79,8 +78,8 @@ fn row_change(plan: &OriginalPlan<'_>, row: usize, after: &TaskFile, now: usize)
     }
 }
 
-/// Returns new rows with the id and the title of another, which are ambiguous, and so are the
-/// fixes below them.
+/// Returns new rows with the id and title of another row: they are ambiguous, and so are the fixes
+/// below them.
 fn copies(plan: &OriginalPlan<'_>, after: &TaskFile, matching: &Matching) -> Vec<usize> {
     fn name(file: &TaskFile, at: usize) -> Option<(&TaskId, &str)> {
         let row = file.rows.get(at)?;
@@ -110,7 +109,7 @@ fn with_gap(file: &TaskFile, at: usize) -> Range<usize> {
     bytes_of(file, &lines).start..next
 }
 
-/// Returns the text with the boxes as they were: the agent's ticks are claims.
+/// Returns the text with the original boxes, because the agent's ticks are claims.
 pub(super) fn without_new_ticks(
     plan: &OriginalPlan<'_>,
     merged: TaskFile,
@@ -136,7 +135,7 @@ pub(super) fn without_new_ticks(
     TaskFile::read(splices.applied_to(merged.text()))
 }
 
-/// Replacements of parts of one text, to be made together.
+/// Replacements in one text, to be made together.
 #[derive(Debug, Default)]
 pub(super) struct Splices(Vec<(Range<usize>, String)>);
 
@@ -145,8 +144,8 @@ impl Splices {
         self.0.push((at, with));
     }
 
-    /// Returns the text with all of them made. What lies inside another that starts before it is
-    /// left out; insertions at one place keep their order.
+    /// Returns the text with all replacements made. One that lies inside an earlier one is dropped;
+    /// insertions at the same position keep their order.
     pub(super) fn applied_to(mut self, text: &str) -> String {
         self.0
             .sort_by_key(|(at, _)| (at.start, std::cmp::Reverse(at.end)));

@@ -36,7 +36,7 @@ fn ids(keys: &[TaskKey]) -> Vec<&str> {
     keys.iter().map(|key| key.id.as_str()).collect()
 }
 
-/// Reviews while 1.2 and its fix are being worked on.
+/// Reviews a plan while 1.2 and its fix are being worked on.
 fn reviewed(after: &str) -> PlanReview {
     reviewed_again(after, &[])
 }
@@ -133,7 +133,7 @@ fn a_tick_of_another_row_is_a_claim_with_the_verify_of_before() {
         .replace("`make test`", "`true`")
         .replace("[ ] 2.2 Ship", "[x] 2.2 Ship");
     let review = reviewed(&after);
-    // Nothing is ticked that was not verified.
+    // Nothing unverified is ticked.
     assert_eq!(review.text.as_deref(), Some(PLAN));
     let claims: Vec<(&str, String)> = review
         .claims
@@ -320,7 +320,38 @@ fn added_rows_and_edits_of_rows_not_yet_run_stay() {
     assert_eq!(review.warnings, Vec::<String>::new());
 }
 
-/// A fence around a plan that has one turns it inside out, and rows that are put back close it.
+/// An agent that hides rows leaves no copies of them, which another fence would make tasks again.
+#[test]
+fn rows_that_an_agent_made_code_or_a_comment_stand_in_the_plan_once() {
+    for [open, close] in [["```", "```"], ["~~~", "~~~"], ["<!--", "-->"]] {
+        let hidden = PLAN.replace("- [ ] 2.1 Test", &format!("{open}\n- [x] 2.1 Test")) + close;
+        let review = reviewed(&hidden);
+        assert_eq!(review.text.as_deref(), Some(PLAN), "{hidden}");
+        assert_eq!(ids(&review.vanished), ["2.1", "2.2"]);
+        assert_eq!(
+            review.warnings[0],
+            "the agent put tasks into a code block or a comment; restored the plan from before the attempt"
+        );
+        // Gone again, they are left out, as if they were removed.
+        let review = reviewed_again(&hidden, &["2.1", "2.2"]);
+        assert_eq!(ids(&review.skipped), ["2.1", "2.2"]);
+    }
+}
+
+#[test]
+fn a_row_that_the_plan_quotes_is_not_a_hidden_one() {
+    let text = "```\n- [ ] 1.2 b\n```\n\n- [ ] 1.1 a\n- [ ] 1.2 b\n- [ ] 1.3 c\n";
+    let before = TaskFile::read(text);
+    let after = TaskFile::read(text.replace("a\n- [ ] 1.2 b\n", "a\n- [ ] 1.4 d\n"));
+    let review = review(&before, &after, &[key(&before, "1.1")], &BTreeSet::new());
+    assert!(!review.restored);
+    assert_eq!(
+        (ids(&review.vanished), ids(&review.added)),
+        (vec!["1.2"], vec!["1.4"])
+    );
+}
+
+/// A fence around a plan that already has one turns it inside out, and rows put back close it.
 #[test]
 fn a_fence_around_the_plan_leaves_no_second_row_of_a_done_task() {
     let text = "* [ ] 1.1 a\n\n  ```\n  - [ ] no row\n  ```\n* [ ] 1.2 b\n  - **Verify**: `true`\n\n\n* [X] 1.3 c\n* [-] 1.10 d\n";
@@ -359,7 +390,7 @@ fn a_row_that_was_moved_into_a_running_task_is_put_back() {
     assert_eq!(tampering(&review), [("1.2", RowChange::Edited)]);
 }
 
-/// Taking back what the agent did to 1.1 takes 1.2 out of the text, but 1.2 was never gone.
+/// Reverting the agent's change to 1.1 removes 1.2 from the text, but 1.2 never vanished.
 #[test]
 fn a_row_that_was_put_back_before_is_put_back_again_from_where_the_agent_nested_it() {
     let plan = "- [ ] 1.1 A\n- [ ] 1.2 B\n  - **Verify**: `b`\n- [ ] 1.3 C\n";
@@ -478,4 +509,24 @@ fn a_plan_of_which_all_is_gone_is_told_in_a_few_lines() {
     assert!(review.warnings.len() < 15, "{:?}", review.warnings.len());
     let last = review.warnings.last().map(String::as_str);
     assert_eq!(last, Some("restored 490 more tasks"));
+}
+
+/// Who removed a row for good doesn't write another one in its place, whatever its Verify is.
+#[test]
+fn a_row_that_is_lost_is_not_added_again() {
+    let whole = TaskFile::read(PLAN);
+    let lost = BTreeSet::from([key(&whole, "2.1")]);
+    let without = PLAN.replace("- [ ] 2.1 Test\n  - **Verify**: `make test`\n\n", "");
+    let before = TaskFile::read(without.as_str());
+    let running = [key(&before, "1.2")];
+    for row in ["2.1 Test", "2.1 Other", "2.3 Test"] {
+        let added = format!("{without}\n- [ ] {row}\n  - **Verify**: `true`\n");
+        let reviewed = review(&before, &TaskFile::read(added), &running, &lost);
+        let text = reviewed.text.unwrap();
+        assert!(!text.contains(row), "{text}");
+        assert!(reviewed.added.is_empty());
+    }
+    let added = format!("{without}\n- [ ] 2.4 More\n");
+    let reviewed = review(&before, &TaskFile::read(added), &running, &lost);
+    assert_eq!(ids(&reviewed.added), ["2.4"]);
 }

@@ -133,17 +133,35 @@ fn lines_that_were_lost_are_added_again_and_the_others_stay() {
         ("1.2", "Task B", Some("def456")),
         ("1.3", "Task C", None),
     ];
-    let tasks: Vec<_> = done
-        .map(|(task, title, commit)| (id(task), title, commit))
-        .into();
-    let all = tasks
-        .iter()
-        .map(|(task, title, commit)| (task, *title, *commit));
+    let all = done.map(|(task, title, commit)| CompletedLine::new(&id(task), title, commit));
     let lost = ProgressFile::read(BEFORE.replace("- [x] 1.2 Task B - def456\n", ""));
-    let after = lost.all_completed(all.clone());
+    let after = lost.all_completed(&all);
     assert_eq!(
         after.text(),
         BEFORE.replace("def456\n", "def456\n- [x] 1.3 Task C\n")
     );
-    assert_eq!(after.all_completed(all), after);
+    assert_eq!(after.all_completed(&all), after);
+}
+
+#[test]
+fn a_file_without_anything_says_how_the_task_failed_last() {
+    let failed = |kind| ProgressFile::default().or_failed(&id("1.3"), kind);
+    let missing = failed(Some(FailureKind::MissingFile));
+    assert_eq!(
+        missing.text(),
+        "## Learnings\n- Task 1.3 failed: missing file\n"
+    );
+    assert_eq!(failed(None).text(), "## Learnings\n- Task 1.3 failed\n");
+    let before = ProgressFile::read(BEFORE);
+    assert_eq!(before.clone().or_failed(&id("1.3"), None), before);
+}
+
+#[test]
+fn learnings_are_the_lines_below_their_heading() {
+    let text = "# P\n## Learnings\n\n- one\n### Deep\n  two\n## Next\n- x\n";
+    assert_eq!(
+        ProgressFile::read(text).learnings(),
+        ["- one", "### Deep", "two"]
+    );
+    assert_eq!(ProgressFile::read("# P\n").learnings(), Vec::<&str>::new());
 }

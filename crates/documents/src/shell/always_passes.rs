@@ -1,27 +1,27 @@
-//! Checks that can't fail: nothing is learnt from them.
+//! Checks that can't fail, and so prove nothing.
 
 use super::guard::passes_on;
+use super::word::unquoted;
 use super::{Joint, List, Pipeline, Simple, Stage, Statement, read};
 
 /// Programs that always succeed.
 const SUCCEEDING: &[&str] = &[":", "echo", "printf", "true"];
-/// Programs that describe where they run, and can fail only if they are given a path or a name.
+/// Programs that describe their surroundings, and fail only if given a path or a name.
 const LISTING: &[&str] = &[
     "date", "df", "dir", "env", "hostname", "id", "ls", "printenv", "ps", "pwd", "tree", "uname",
     "whoami",
 ];
-/// Words after which a script can end with a failure, wherever they stand.
-const ENDING: &[&str] = &["exit", "return", "set", "trap", "exec", "kill"];
-/// Those of them that end with the status behind them.
+/// Words with which the shell can end with a failure, or change when it does.
+const ENDING: &[&str] = &["exit", "return", "set", "trap", "exec", "kill", "eval"];
+/// Those among them that take the exit status as an argument.
 const LEAVING: &[&str] = &["exit", "return"];
 
-/// Returns the part of a script that makes it pass whatever happens before, or nothing if it can
-/// fail.
+/// Returns the part of a script that makes it pass whatever happens before; `None` if it can fail.
 #[must_use]
 pub fn always_passes(text: &str) -> Option<&str> {
     let list = read(text)?;
     let last = list.statements.last()?;
-    if can_fail(&list) || may_end_early(text) {
+    if can_fail(&list) || may_end_early(&list) {
         return None;
     }
     let is_whole = list.statements.len() == 1 && last.pipelines.len() == 1;
@@ -34,16 +34,41 @@ pub fn always_passes(text: &str) -> Option<&str> {
     Some(text[from..last.range.end].trim())
 }
 
-/// Also looks into quotes: awk's `exit` decides as well as the shell's.
-fn may_end_early(text: &str) -> bool {
+/// Whether the script may end early. Other programs that it starts, such as `sh -c 'exit 4'`, can't
+/// end it.
+fn may_end_early(list: &List) -> bool {
+    let pipelines = list.statements.iter().flat_map(|one| &one.pipelines);
+    let mut stages = pipelines.flat_map(|(_, pipeline)| &pipeline.stages);
+    stages.any(stage_may_end_script)
+}
+
+fn stage_may_end_script(stage: &Stage) -> bool {
+    match stage {
+        Stage::Simple(simple) => {
+            let mut words = simple.words.iter().map(|word| unquoted(&word.text));
+            !leaves_with_success(simple) && words.any(|word| ENDING.contains(&word.as_str()))
+        }
+        Stage::Group(list) => may_end_early(list),
+        Stage::Control {
+            conditions, bodies, ..
+        } => {
+            let lists = bodies.iter().map(|body| &body.list);
+            conditions.iter().chain(lists).any(may_end_early)
+        }
+        Stage::Function(body) => stage_may_end_script(body),
+        Stage::Arithmetic | Stage::Test => false,
+    }
+}
+
+/// Whether a program in another language, such as awk's, may end with a failure.
+fn may_exit(text: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut rest = text;
     while let Some(start) = rest.find(is_word) {
         let word_on = &rest[start..];
         let end = word_on.find(|c| !is_word(c)).unwrap_or(word_on.len());
         let (word, behind) = word_on.split_at(end);
-        let is_success = LEAVING.contains(&word) && leaves_with_zero(behind);
-        if ENDING.contains(&word) && !is_success {
+        if LEAVING.contains(&word) && !leaves_with_zero(behind) {
             return true;
         }
         rest = behind;
@@ -51,7 +76,7 @@ fn may_end_early(text: &str) -> bool {
     false
 }
 
-/// `exit 0`, with nothing behind that makes another number of it.
+/// Whether this is `exit 0`, with nothing after it that changes the number.
 fn leaves_with_zero(behind: &str) -> bool {
     let status = behind.trim_start_matches([' ', '\t']);
     let Some(after) = status.strip_prefix('0') else {
@@ -65,14 +90,16 @@ fn leaves_with_zero(behind: &str) -> bool {
             .is_none_or(|next| ";&|)}\n'\"".contains(next))
 }
 
-/// Every line is judged; on a line, the last statement.
+/// Whether a list can fail. Every line is judged, by the last statement on it.
 fn can_fail(list: &List) -> bool {
     let ends_line = |at: usize| {
         let next = list.statements.get(at + 1);
         next.is_none_or(|next| next.is_on_new_line)
     };
     let mut statements = list.statements.iter().enumerate();
-    statements.any(|(at, statement)| ends_line(at) && statement_can_fail(statement))
+    statements.any(|(at, statement)| {
+        ends_line(at) && !statement.is_background && statement_can_fail(statement)
+    })
 }
 
 fn statement_can_fail(statement: &Statement) -> bool {
@@ -92,7 +119,15 @@ fn pipeline_can_fail(pipeline: &Pipeline) -> bool {
         let earlier = pipeline.stages.len() - 1;
         return pipeline.stages.iter().take(earlier).any(stage_can_fail);
     }
-    pipeline.stages.last().is_some_and(stage_can_fail)
+    match pipeline.stages.as_slice() {
+        [_, .., Stage::Simple(last)] if only_counts(last) => false,
+        stages => stages.last().is_some_and(stage_can_fail),
+    }
+}
+
+/// Whether this counts what comes before it in the pipeline, which succeeds with any input.
+fn only_counts(simple: &Simple) -> bool {
+    simple.program() == "wc" && !has_operand(simple)
 }
 
 fn stage_can_fail(stage: &Stage) -> bool {
@@ -100,7 +135,7 @@ fn stage_can_fail(stage: &Stage) -> bool {
         Stage::Simple(simple) => simple_can_fail(simple),
         Stage::Group(list) => can_fail(list),
         Stage::Function(_) => false,
-        // Without a branch or a round that fails it succeeds, whatever its conditions say.
+        // It succeeds unless a branch or a round fails, whatever its conditions say.
         Stage::Control { bodies, .. } => bodies.iter().any(|body| can_fail(&body.list)),
         Stage::Arithmetic | Stage::Test => true,
     }
@@ -110,9 +145,11 @@ fn simple_can_fail(simple: &Simple) -> bool {
     if simple.argv().is_empty() {
         return simple.words.iter().any(|word| word.substituted.is_some());
     }
-    // awk prints PASS or FAIL and succeeds with both, unless it is told to exit.
     match simple.program() {
-        "awk" => false,
+        // It succeeds whether it prints PASS or FAIL, unless told to exit.
+        "awk" => simple.argv().iter().any(|word| may_exit(&word.text)),
+        // Without a name, it succeeds however they ended.
+        "wait" => simple.argv().len() > 1,
         "find" => find_can_fail(simple),
         program if LISTING.contains(&program) => has_operand(simple),
         program if LEAVING.contains(&program) => !leaves_with_success(simple),
@@ -124,7 +161,7 @@ fn leaves_with_success(simple: &Simple) -> bool {
     matches!(simple.argv(), [_, status] if status.text == "0")
 }
 
-/// The folder that it runs in is always there.
+/// Whether this names the current folder, which always exists.
 fn is_here(word: &str) -> bool {
     matches!(word, "." | "./")
 }
@@ -134,8 +171,8 @@ fn has_operand(simple: &Simple) -> bool {
     arguments.any(|word| !word.starts_with(['-', '+']) && !is_here(word))
 }
 
-/// `find` succeeds if it finds nothing, but not if it is to look in a folder that is missing or if
-/// a program that it runs fails.
+/// `find` succeeds if it finds nothing, but fails if the folder is missing or a program that it
+/// runs fails.
 fn find_can_fail(simple: &Simple) -> bool {
     let mut arguments = simple.argv().iter().skip(1).map(|word| word.text.as_str());
     let runs = |word: &str| word.starts_with("-exec") || word.starts_with("-ok");
@@ -187,6 +224,12 @@ mod tests {
                 "|| { echo no; exit 0; }",
             ),
             ("bash -c true; exit  0 ", "exit  0"),
+            ("sh -c 'exit 4' || echo bad", "|| echo bad"),
+            ("bash -c 'make; exit 1'; true", "true"),
+            ("make test || :", "|| :"),
+            ("cat nofile | wc -l", "cat nofile | wc -l"),
+            ("false & wait", "wait"),
+            ("make test &", "make test"),
             ("ls", "ls"),
             ("ls -la", "ls -la"),
             ("ls . | head -3", "ls . | head -3"),
@@ -215,6 +258,20 @@ mod tests {
             "make test; exit",
             "test -f x && exit 0; exit 1",
             "awk 'NR > 3 { exit 0 } END { exit 1 }' f",
+            "wc -l < nofile",
+            "wc -l nofile",
+            "cat a | wc -l b",
+            "cat a | wc -l | grep -q 3",
+            "set -o pipefail; cat nofile | wc -l",
+            "false & wait $!",
+            "make & test -f x",
+            "eval 'exit 1'; true",
+            "f() { exit 1; }; f; true",
+            "if ! make; then exit 1; fi; echo ok",
+            "{ make || exit 1; }; echo ok",
+            "while read -r f; do [ -f $f ] || exit 1; done < list; echo ok",
+            "sh -c 'exit 4'",
+            "x=$(make) || exit 1; echo ok",
             "ls src/main.rs",
             "ls -la dist/ | head",
             "ls *.whl",

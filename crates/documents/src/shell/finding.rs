@@ -1,31 +1,33 @@
-//! What a command that says little has found: `test -f x` ends with 1 because x does not exist.
+//! Explains failed commands that print little: `test -f x` exits with 1 because x does not exist.
+
+mod program;
 
 use std::fmt;
 
-use super::word::unquoted;
-use super::{Joint, Pipeline, SEARCHING, Simple, Stage, Statement, read};
+use self::program::ProgramCheck;
+use super::{Joint, Pipeline, Stage, Statement, read};
 
-/// What is at a path in the workspace.
+/// The kind of thing at a path in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathState {
-    /// Nothing, or it can't be known.
+    /// Nothing, or unknown.
     Missing,
-    /// A file with something in it.
+    /// A file that isn't empty.
     File,
-    /// A file without a byte.
+    /// An empty file.
     EmptyFile,
     /// A folder.
     Folder,
 }
 
-/// How a command ended, and what it may have looked at.
+/// A failed command, and the paths it may have looked at.
 #[derive(Clone, Copy)]
 pub struct RedCommand<'a> {
-    /// The command as it is written.
+    /// The command as written.
     pub text: &'a str,
     /// Its exit code.
     pub exit_code: i32,
-    /// Looks up a path, as the command sees it.
+    /// Looks up a path as the command sees it.
     pub path: &'a dyn Fn(&str) -> PathState,
 }
 
@@ -39,8 +41,8 @@ impl fmt::Debug for RedCommand<'_> {
 }
 
 impl RedCommand<'_> {
-    /// Says what the command has found, by reading it; nothing if it isn't understood. Of several
-    /// commands of which any may have failed, says what each may have found.
+    /// Describes what the command found, by reading its text; `None` if the text isn't understood.
+    /// If any of several commands may have failed, describes what each may have found.
     #[must_use]
     pub fn finding(&self) -> Option<String> {
         let mut statements = read(self.text)?.statements;
@@ -52,7 +54,7 @@ impl RedCommand<'_> {
         self.of_statement(&last)
     }
 
-    /// Says what a line of the command has found, counted from 1.
+    /// Describes what a line of the command found, counting from 1.
     #[must_use]
     pub fn finding_of_line(&self, number: usize) -> Option<String> {
         let text = self.text.lines().nth(number.checked_sub(1)?)?;
@@ -66,7 +68,7 @@ impl RedCommand<'_> {
         }
         let last = all.len().checked_sub(1)?;
         let findings = all.iter().enumerate().map(|(at, (_, pipeline))| {
-            // One of which the exit code is not known may have ended with any.
+            // A statement whose exit code isn't known may have ended with any.
             let is_known = at == last && last == 0;
             self.of_pipeline(pipeline, is_known.then_some(self.exit_code))
         });
@@ -80,7 +82,7 @@ impl RedCommand<'_> {
             1 => None,
             _ => Some(self.input_of(pipeline)),
         };
-        let check = Reading {
+        let check = ProgramCheck {
             holds: pipeline.is_negated,
             exit_code,
             input,
@@ -109,307 +111,12 @@ impl RedCommand<'_> {
         }
     }
 
-    /// The text of the pipeline before its last stage.
+    /// Returns the text of the pipeline before its last stage.
     fn input_of(&self, pipeline: &Pipeline) -> String {
         let text = self.text.get(pipeline.range.clone()).unwrap_or_default();
         let end = text.rfind('|').unwrap_or(text.len());
         text[..end].trim().to_owned()
     }
-}
-
-/// How one program is read.
-struct Reading<'a> {
-    /// Whether what it looks for is there: it was negated.
-    holds: bool,
-    exit_code: Option<i32>,
-    /// What it reads, if that comes from other commands.
-    input: Option<String>,
-    path: &'a dyn Fn(&str) -> PathState,
-}
-
-impl Reading<'_> {
-    fn of_words(&self, text: &str) -> Option<String> {
-        let mut statements = read(text)?.statements;
-        let (_, mut pipeline) = statements.pop()?.pipelines.pop()?;
-        match pipeline.stages.pop()? {
-            Stage::Simple(simple) => self.of_program(&simple),
-            _ => None,
-        }
-    }
-
-    fn of_program(&self, simple: &Simple) -> Option<String> {
-        let words = simple.argv().iter().skip(1);
-        let words: Vec<String> = words.map(|word| unquoted(&word.text)).collect();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        match simple.program() {
-            "false" if !self.holds => Some("`false` always fails".to_owned()),
-            "true" | ":" if self.holds => Some("`! true` always fails".to_owned()),
-            "exit" => Some(format!("the check exits with {}", words.first()?)),
-            "test" => self.of_test(&words),
-            "[" => self.of_test(words.strip_suffix(&["]"])?),
-            "diff" | "cmp" => self.of_comparison(&words),
-            "git" => self.of_git(&words),
-            "jq" => self.of_jq(&words),
-            "curl" => self.of_curl(&words),
-            "nc" => self.of_port(&words),
-            "command" | "type" | "which" | "hash" => {
-                let name = operands(&words, "").last().copied()?;
-                self.either(
-                    format!("{name} is installed"),
-                    format!("{name} is not installed"),
-                )
-            }
-            "pgrep" => {
-                let name = operands(&words, "uUgGPst").last().copied()?;
-                self.either(
-                    format!("a process matches \"{name}\""),
-                    format!("no process matches \"{name}\""),
-                )
-            }
-            program if SEARCHING.contains(&program) => self.of_search(&words, program == "rg"),
-            _ => None,
-        }
-    }
-
-    fn either(&self, there: String, missing: String) -> Option<String> {
-        Some(if self.holds { there } else { missing })
-    }
-
-    fn of_test(&self, words: &[&str]) -> Option<String> {
-        match words {
-            ["!", rest @ ..] => Reading {
-                holds: !self.holds,
-                input: self.input.clone(),
-                ..*self
-            }
-            .of_test(rest),
-            [value] => self.of_value(value, true),
-            ["-n", value] => self.of_value(value, true),
-            ["-z", value] => self.of_value(value, false),
-            [flag, path] => self.of_path(flag, path),
-            [left, operator, right] => self.of_numbers(left, operator, right),
-            _ => None,
-        }
-    }
-
-    fn of_value(&self, value: &str, is_to_be_set: bool) -> Option<String> {
-        Some(if is_to_be_set == self.holds {
-            format!("{value} is not empty")
-        } else {
-            format!("{value} is empty")
-        })
-    }
-
-    fn of_path(&self, flag: &str, path: &str) -> Option<String> {
-        let state = (self.path)(path);
-        let what = match flag {
-            "-e" | "-f" | "-d" | "-s" | "-x" | "-r" | "-w" | "-L" | "-h" => flag,
-            _ => return None,
-        };
-        if self.holds {
-            return Some(match what {
-                "-s" => format!("{path} is not empty"),
-                "-x" => format!("{path} is executable"),
-                _ => format!("{path} exists"),
-            });
-        }
-        Some(match (what, state) {
-            (_, PathState::Missing) => format!("{path} does not exist"),
-            ("-f", PathState::Folder) => format!("{path} is a folder, not a file"),
-            ("-d", _) => format!("{path} is a file, not a folder"),
-            ("-s", _) => format!("{path} is empty"),
-            ("-x", _) => format!("{path} is not executable"),
-            ("-r", _) => format!("{path} is not readable"),
-            ("-w", _) => format!("{path} is not writable"),
-            ("-L" | "-h", _) => format!("{path} is not a symbolic link"),
-            _ => format!("{path} is not there as expected"),
-        })
-    }
-
-    fn of_numbers(&self, left: &str, operator: &str, right: &str) -> Option<String> {
-        let (holds, fails) = match operator {
-            "=" | "==" | "-eq" => ("is", "is not"),
-            "!=" | "-ne" => ("is not", "is"),
-            "-gt" | ">" => ("is greater than", "is not greater than"),
-            "-ge" => ("is at least", "is less than"),
-            "-lt" | "<" => ("is less than", "is not less than"),
-            "-le" => ("is at most", "is greater than"),
-            "=~" => ("matches", "does not match"),
-            "-nt" => ("is newer than", "is not newer than"),
-            "-ot" => ("is older than", "is not older than"),
-            _ => return None,
-        };
-        let verb = if self.holds { holds } else { fails };
-        Some(format!("{left} {verb} {}", or_empty(right)))
-    }
-
-    fn of_search(&self, words: &[&str], is_recursive: bool) -> Option<String> {
-        let search = Search::of(words)?;
-        let is_recursive = is_recursive || search.is_recursive;
-        let place = match (search.files.as_slice(), &self.input) {
-            ([], Some(input)) => format!("the output of `{input}`"),
-            ([], None) if is_recursive => "the folder".to_owned(),
-            ([], None) => "its input".to_owned(),
-            (files, _) => files.join(", "),
-        };
-        let Search { pattern, .. } = search;
-        if self.exit_code.is_some_and(|code| code > 1) && !self.holds {
-            return Some(format!("{place} could not be searched"));
-        }
-        if search.is_inverted {
-            return self.either(
-                format!("{place} has lines without \"{pattern}\""),
-                format!("{place} has no line without \"{pattern}\""),
-            );
-        }
-        self.either(
-            format!("{place} contains \"{pattern}\""),
-            format!("{place} does not contain \"{pattern}\""),
-        )
-    }
-
-    fn of_comparison(&self, words: &[&str]) -> Option<String> {
-        let files = operands(words, "ULIWxXSFnijl");
-        let [left, right] = files.as_slice() else {
-            return None;
-        };
-        if self.exit_code.is_some_and(|code| code > 1) && !self.holds {
-            return Some(format!("{left} and {right} could not be compared"));
-        }
-        self.either(
-            format!("{left} and {right} are the same"),
-            format!("{left} and {right} differ"),
-        )
-    }
-
-    fn of_git(&self, words: &[&str]) -> Option<String> {
-        match words {
-            ["grep", rest @ ..] => self.of_search(rest, true),
-            ["diff", rest @ ..] if rest.iter().any(|word| is_quiet(word)) => {
-                let paths = operands(rest, "");
-                let where_at = match paths.as_slice() {
-                    [] => String::new(),
-                    paths => format!(" in {}", paths.join(", ")),
-                };
-                self.either(
-                    format!("there are no changes{where_at}"),
-                    format!("there are uncommitted changes{where_at}"),
-                )
-            }
-            _ => None,
-        }
-    }
-
-    fn of_jq(&self, words: &[&str]) -> Option<String> {
-        let says_no = words
-            .iter()
-            .any(|word| *word == "--exit-status" || (is_short(word) && word.contains('e')));
-        let operands = operands(words, "");
-        let (filter, files) = operands.split_first().filter(|_| says_no)?;
-        let place = match (files, &self.input) {
-            ([], Some(input)) => format!("the output of `{input}`"),
-            ([], None) => "its input".to_owned(),
-            (files, _) => files.join(", "),
-        };
-        self.either(
-            format!("`{filter}` is true in {place}"),
-            match self.exit_code {
-                Some(4) => format!("`{filter}` finds nothing in {place}"),
-                _ => format!("`{filter}` is false or null in {place}"),
-            },
-        )
-    }
-
-    fn of_curl(&self, words: &[&str]) -> Option<String> {
-        let url = operands(words, "XHdoAuxbcemTrwyYzCDEFKPQt")
-            .last()
-            .copied()?;
-        self.either(
-            format!("{url} answers"),
-            match self.exit_code {
-                Some(6) => format!("the host of {url} is unknown"),
-                Some(7) => format!("nothing listens at {url}"),
-                Some(22) => format!("{url} answers with an HTTP error"),
-                Some(28) => format!("{url} did not answer in time"),
-                _ => format!("the request to {url} failed"),
-            },
-        )
-    }
-
-    fn of_port(&self, words: &[&str]) -> Option<String> {
-        let operands = operands(words, "wpsqiIOTVXx");
-        let [host, port] = operands.as_slice() else {
-            return None;
-        };
-        self.either(
-            format!("something listens at {host}:{port}"),
-            format!("nothing listens at {host}:{port}"),
-        )
-    }
-}
-
-/// What a search looks for, and where.
-struct Search<'w> {
-    pattern: &'w str,
-    files: Vec<&'w str>,
-    is_inverted: bool,
-    is_recursive: bool,
-}
-
-impl<'w> Search<'w> {
-    fn of(words: &[&'w str]) -> Option<Self> {
-        let short = |flag: char| {
-            let mut flags = words.iter().filter(|word| is_short(word));
-            flags.any(|word| word.contains(flag))
-        };
-        let mut files = operands(words, "ABCDdefmt");
-        let given = words.iter().position(|word| *word == "-e");
-        let pattern = match given.and_then(|at| words.get(at + 1)) {
-            Some(pattern) => pattern,
-            // Patterns of a file are not known here.
-            None if short('f') || files.is_empty() => return None,
-            None => files.remove(0),
-        };
-        Some(Self {
-            pattern,
-            files,
-            is_inverted: short('v') || words.contains(&"--invert-match"),
-            is_recursive: short('r') || short('R') || words.contains(&"--recursive"),
-        })
-    }
-}
-
-fn is_short(word: &str) -> bool {
-    word.len() > 1 && word.starts_with('-') && !word.starts_with("--")
-}
-
-fn is_quiet(word: &str) -> bool {
-    matches!(word, "--quiet" | "--exit-code" | "-q")
-}
-
-/// The words that are neither options nor the values of these short ones.
-fn operands<'w>(words: &[&'w str], with_value: &str) -> Vec<&'w str> {
-    let mut operands = Vec::new();
-    let mut words = words.iter().copied();
-    while let Some(word) = words.next() {
-        if word == "--" {
-            operands.extend(words);
-            break;
-        }
-        if is_short(word) {
-            // The value follows as a word of its own, unless it stands behind the letter.
-            if word.ends_with(|last: char| with_value.contains(last)) {
-                words.next();
-            }
-        } else if !word.starts_with("--") {
-            operands.push(word);
-        }
-    }
-    operands
-}
-
-fn or_empty(text: &str) -> &str {
-    if text.is_empty() { "empty" } else { text }
 }
 
 #[cfg(test)]

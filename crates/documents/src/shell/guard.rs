@@ -1,36 +1,37 @@
-//! The text that runs: what its author wrote, with a check behind each line and each pipeline
-//! whose end tells nothing.
+//! The script that actually runs: the author's text, with a check after each line and each pipeline
+//! whose status would otherwise be lost.
 //!
-//! Lines keep their numbers, so that what the shell says about one of them stays true.
+//! Lines keep their numbers, so that the shell's messages about them stay correct.
 
 use super::{
     Body, COMPARING, Joint, List, PASSING_ON, Pipeline, SEARCHING, Simple, Stage, Statement, read,
 };
 
-/// What the shell can tell.
+/// The kind of shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shell {
-    /// Knows the status of every stage of a pipeline.
+    /// Reports the status of every stage of a pipeline.
     Bash,
-    /// Knows the last one only.
+    /// Reports only the last status.
     Posix,
 }
 
-/// Ends the script if the line above failed. The second argument is another status that is fine.
+/// Ends the script if the line above failed. The second argument is another acceptable status.
 const LINE: &str = r#"__regreen_line() { __regreen_status=$?; [ "$__regreen_status" = 0 ] || [ "$__regreen_status" = "${2:-0}" ] || { echo "line $1 of Verify ended with exit code $__regreen_status" >&2; exit "$__regreen_status"; }; return "$__regreen_status"; }; "#;
 
-/// Returns the last status, else the first that is neither 0 nor the end by a closed pipe.
+/// Returns the last status if it isn't 0, otherwise the first that is neither 0 nor due to a closed
+/// pipe.
 const STAGES: &str = r#"__regreen_stages() { local status last=0; for status; do last=$status; done; [ "$last" = 0 ] || return "$last"; for status; do [ "$status" = 0 ] || [ "$status" = 141 ] || return "$status"; done; }; "#;
 
-/// Turns an error of a search or a comparison into what `!` takes for a failure: it has not looked.
+/// Makes an error of a search or comparison count as a failure under `!`, because it hasn't looked.
 const NO: &str = r#"__regreen_no() { __regreen_status=$?; [ "$__regreen_status" -gt 1 ] || return "$__regreen_status"; echo "not a no: it ended with exit code $__regreen_status" >&2; return 0; }; "#;
 
-/// Returns the script that judges every line of a text, and every stage of a pipeline whose last
-/// stage only passes text on. One command without such a pipeline stays as it is.
+/// Returns a script that checks every line of a text, and every stage of a pipeline whose last
+/// stage only passes text on. A single command without such a pipeline is left as it is.
 #[must_use]
 pub fn guarded(text: &str, shell: Shell) -> String {
     let Some(list) = read(text) else {
-        // At least a line that fails by itself ends it.
+        // At least a line that fails by itself ends the script.
         let is_one_line = text.trim().lines().count() < 2;
         return if is_one_line {
             text.to_owned()
@@ -40,7 +41,7 @@ pub fn guarded(text: &str, shell: Shell) -> String {
     };
     let mut guard = Guard {
         text,
-        // An author who asks for the status of each stage judges them.
+        // An author who asks for the status of each stage checks them.
         sees_stages: shell == Shell::Bash
             && !text.contains("PIPESTATUS")
             && !text.contains("pipefail"),
@@ -71,7 +72,7 @@ impl Guard<'_> {
                 script.push_str(function);
             }
         }
-        // Sorting is stable: at one place, what was added first comes first.
+        // The sort is stable: at the same position, what was added first comes first.
         self.edits.sort_by_key(|(at, _)| *at);
         let mut from = 0;
         for (at, edit) in &self.edits {
@@ -83,7 +84,7 @@ impl Guard<'_> {
         script
     }
 
-    /// Judges each line by the status that it leaves for the next.
+    /// Checks each line by the status it leaves for the next.
     fn lines(&mut self, list: &List, judges_lists: bool) {
         for (at, statement) in list.statements.iter().enumerate() {
             self.lines_within(statement);
@@ -108,8 +109,8 @@ impl Guard<'_> {
             .push((at, format!("__regreen_line {line}{or_1}; ")));
     }
 
-    /// The lines of a group are lines of the script. In a loop or a branch, `a && break` and the
-    /// like are its author's way to decide.
+    /// Treats the lines of a group as lines of the script. In a loop or a branch, `a && break` and
+    /// the like are the author's way to decide.
     fn lines_within(&mut self, statement: &Statement) {
         let [(_, pipeline)] = statement.pipelines.as_slice() else {
             return;
@@ -133,7 +134,8 @@ impl Guard<'_> {
         }
     }
 
-    /// A loop ends with the status of its last round: the others have to be judged before.
+    /// Checks the last line of a loop's body: a loop ends with the status of its last round, so
+    /// earlier rounds must be checked before.
     fn last_line(&mut self, body: &Body) {
         let Some(last) = body.list.statements.last() else {
             return;
@@ -194,7 +196,7 @@ pub(super) fn passes_on(pipeline: &Pipeline) -> bool {
     }
 }
 
-/// Returns whether a pipeline says no with 1, and ends with more if it can't tell.
+/// Returns whether a pipeline says "no" with exit code 1, and exits with more if it can't tell.
 fn may_say_no(pipeline: &Pipeline) -> bool {
     let last = pipeline.stages.last();
     let says_no = |simple: &Simple| simple.is_one_of(SEARCHING) || simple.is_one_of(COMPARING);
@@ -208,7 +210,8 @@ fn only_stage(statement: &Statement) -> Option<&Stage> {
     }
 }
 
-/// The status of `((n++))` and `let` is a number, not a success.
+/// Whether the status of a statement counts. That of `((n++))` and `let` is a number, not a
+/// success.
 fn is_judged(statement: &Statement, judges_lists: bool) -> bool {
     let is_number = match only_stage(statement) {
         Some(Stage::Arithmetic) => true,
@@ -218,7 +221,7 @@ fn is_judged(statement: &Statement, judges_lists: bool) -> bool {
     !is_number && (judges_lists || statement.pipelines.len() == 1)
 }
 
-/// `found=$(grep x file)`: the next lines look at what was found.
+/// Whether this is `found=$(grep x file)`: the next lines look at the result.
 fn may_find_nothing(statement: &Statement) -> bool {
     let Some(Stage::Simple(simple)) = only_stage(statement) else {
         return false;
@@ -230,7 +233,7 @@ fn may_find_nothing(statement: &Statement) -> bool {
     simple.argv().is_empty() && substituted.is_some_and(|program| SEARCHING.contains(&program))
 }
 
-/// `test $? -eq 2` judges the line above, if nothing in turn excuses it.
+/// Whether this is `test $? -eq 2`, which judges the line above unless it is itself excused.
 fn asks_status(next: &Statement) -> bool {
     let is_test = |simple: &Simple| {
         let asks = simple
@@ -251,7 +254,7 @@ fn asks_status(next: &Statement) -> bool {
 mod tests {
     use super::*;
 
-    /// The text that is run, without the functions in front of it.
+    /// Returns the text that runs, without the functions before it.
     fn run_as(text: &str) -> String {
         guarded(text, Shell::Bash)
             .replace(LINE, "")

@@ -1,27 +1,18 @@
-//! What a command reads, as far as its text tells: a failure, or nothing found, proves something only
-//! if that is there.
+//! The inputs of a command, as far as its text tells: a failure or an empty result proves something
+//! only if they exist.
 
 use regreen_model::{CommandInput, Comparison, Expectation};
 
+use super::operands::{Search, has_flag, operands};
 use super::{List, Pipeline, SEARCHING, Simple, Stage, Statement, Word, read};
 
-/// Programs that print what is in the files that they are given, with the flags that take a value.
-const PRINTING: &[(&str, &str)] = &[
-    ("cat", ""),
-    ("cut", "dfbc"),
-    ("head", "nc"),
-    ("ls", "IwT"),
-    ("nl", "bdfhilnpsvw"),
-    ("sort", "kStT"),
-    ("tac", "s"),
-    ("tail", "nc"),
-    ("uniq", "fsw"),
-    ("wc", ""),
+/// Programs that print the contents of their files.
+const PRINTING: &[&str] = &[
+    "cat", "cut", "head", "ls", "nl", "sort", "tac", "tail", "uniq", "wc",
 ];
-/// Programs whose first operand says what to do with the others, with the flags that take a value, and
-/// those that say it instead.
-const FILTERING: &[(&str, &str, &str)] = &[("awk", "vF", "f"), ("jq", "", "f"), ("sed", "", "ef")];
-/// Interpreters, with the flags that take a value, and those after which no script follows.
+/// Programs whose first operand is a script for the others, with the flags that replace it.
+const FILTERING: &[(&str, &str)] = &[("awk", "f"), ("jq", "f"), ("sed", "ef")];
+/// Interpreters, with the flags that take a value and those after which no script follows.
 const INTERPRETERS: &[(&str, &str, &str)] = &[
     ("bash", "oO", "cs"),
     ("dash", "o", "cs"),
@@ -34,23 +25,31 @@ const INTERPRETERS: &[(&str, &str, &str)] = &[
     ("tsx", "", "ep"),
     ("zsh", "o", "cs"),
 ];
-/// Test runners that fail if the files they are given are missing.
+/// Test runners that fail if their files are missing.
 const RUNNERS: &[&str] = &["bats", "pytest", "rspec"];
-/// Programs that are asked whether a file is there.
+/// Programs that tell whether a file exists.
 const NAMING: &[&str] = &["ls", "stat"];
+/// What a text contains that may itself provide the programs it runs.
+const PROVIDING: &[&str] = &[
+    "PATH=",
+    "PATH+=",
+    ". ./",
+    "activate",
+    "()",
+    "function ",
+    "alias ",
+    "source ",
+    "eval ",
+];
 
-/// Returns what has to be there before the outcome that is expected of a command can count. That is
-/// nothing for an outcome that a missing file can't bring about.
+/// Returns what must exist before the expected result of a command counts. Empty if a missing file
+/// can't cause that result.
 #[must_use]
 pub fn inputs_of(text: &str, expects: Option<&Expectation>) -> Vec<CommandInput> {
     let Some(list) = read(text) else {
         return Vec::new();
     };
-    let mut found = Found {
-        text,
-        folder: Some(String::new()),
-        inputs: Vec::new(),
-    };
+    let mut found = Found::in_root(text);
     let proof = match expects {
         Some(expected) if accepts_failure(expected) => Proof::Failure,
         Some(expected) if accepts_absence(expected) => Proof::Absence,
@@ -62,14 +61,14 @@ pub fn inputs_of(text: &str, expects: Option<&Expectation>) -> Vec<CommandInput>
     found.inputs
 }
 
-/// What shows that the expected is true.
+/// The kind of result that proves the expectation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Proof {
     /// The command fails.
     Failure,
     /// It prints nothing, or little.
     Absence,
-    /// It passes; only `! x` and `test -z "$(x)"` in it show that something is not there.
+    /// It passes; only a `! x` or `test -z "$(x)"` in it proves that something is absent.
     Negation,
 }
 
@@ -96,11 +95,22 @@ fn accepts_absence(expected: &Expectation) -> bool {
     }
 }
 
-struct Found<'t> {
+pub(super) struct Found<'t> {
     text: &'t str,
-    /// Where the next command runs; `None` once that can't be told.
-    folder: Option<String>,
-    inputs: Vec<CommandInput>,
+    /// The folder in which the next command runs; `None` if unknown.
+    pub(super) folder: Option<String>,
+    pub(super) inputs: Vec<CommandInput>,
+}
+
+impl<'t> Found<'t> {
+    /// Starts in the workspace's root.
+    pub(super) fn in_root(text: &'t str) -> Self {
+        Self {
+            text,
+            folder: Some(String::new()),
+            inputs: Vec::new(),
+        }
+    }
 }
 
 impl Found<'_> {
@@ -121,7 +131,7 @@ impl Found<'_> {
         for (at, stage) in pipeline.stages.iter().enumerate() {
             match stage {
                 Stage::Simple(simple) => self.simple(simple, proof, at == last),
-                // What happens in a subshell stays there.
+                // Changes in a subshell stay there.
                 Stage::Group(list) => {
                     let folder = self.folder.clone();
                     self.list(list, proof);
@@ -139,18 +149,30 @@ impl Found<'_> {
         if proof == Proof::Negation {
             return self.substituted(simple);
         }
-        // `cat old.txt` that is to fail asks the same.
+        // `cat old.txt` that is expected to fail asks the same.
         let is_cat = proof == Proof::Failure && simple.is_one_of(&["cat"]);
         if is_last && (is_cat || simple.is_one_of(NAMING)) {
             return;
         }
-        for input in operands(simple) {
+        for input in files_of(simple) {
             self.add(&input);
         }
+        self.program(simple);
         self.targets(simple);
     }
 
-    /// `test -z "$(grep -r x src)"`: nothing found is what passes.
+    /// Adds the program: without it, the next stage of the pipeline gets nothing.
+    pub(super) fn program(&mut self, simple: &Simple) {
+        let is_provided = PROVIDING.iter().any(|text| self.text.contains(text));
+        let name = simple.argv().first().and_then(plain);
+        match name.filter(|name| !is_provided && !name.is_empty()) {
+            Some(path) if path.contains('/') => self.add(&path),
+            Some(name) => self.inputs.push(CommandInput::Program(name)),
+            None => {}
+        }
+    }
+
+    /// Handles `test -z "$(grep -r x src)"`, which passes if nothing is found.
     fn substituted(&mut self, simple: &Simple) {
         let is_empty_test = simple.is_one_of(&["test", "["]);
         let mut words = simple.argv().iter().skip(1);
@@ -177,8 +199,8 @@ impl Found<'_> {
         self.folder = self.folder.take().map(|above| join(&above, &folder));
     }
 
-    /// A file that the text names twice may be made by it.
-    fn add(&mut self, path: &str) {
+    /// Adds a path. A file that the text names twice may be created by it.
+    pub(super) fn add(&mut self, path: &str) {
         let Some(folder) = &self.folder else { return };
         let is_end = |c: char| c.is_whitespace() || "\"'<>|;&()=".contains(c);
         let is_made = self.text.split(is_end).filter(|word| *word == path).count() > 1;
@@ -187,8 +209,8 @@ impl Found<'_> {
         }
     }
 
-    /// `make lint`, `just lint`, `npm run lint`.
-    fn targets(&mut self, simple: &Simple) {
+    /// Handles `make lint`, `just lint` and `npm run lint`.
+    pub(super) fn targets(&mut self, simple: &Simple) {
         let Some(folder) = &self.folder else { return };
         let words: Option<Vec<String>> = simple.argv().iter().map(plain).collect();
         let words = words.unwrap_or_default();
@@ -198,12 +220,12 @@ impl Found<'_> {
             ["npm" | "pnpm" | "yarn" | "bun", "run", name, ..] => &[name],
             _ => &[],
         };
-        // `-C folder` and `-f file` declare it elsewhere.
+        // `-C folder` and `-f file` point to another declaration.
         if named.iter().any(|name| name.starts_with('-')) {
             return;
         }
         let runner = words.first().copied().unwrap_or_default();
-        // What follows the first recipe of `just` may be its argument.
+        // Words after the first recipe of `just` may be its arguments.
         let count = if runner == "just" { 1 } else { named.len() };
         for name in named.iter().take(count).filter(|name| !name.contains('=')) {
             self.inputs.push(CommandInput::Target {
@@ -215,7 +237,7 @@ impl Found<'_> {
     }
 }
 
-fn changes_folder(simple: &Simple) -> bool {
+pub(super) fn changes_folder(simple: &Simple) -> bool {
     simple.is_one_of(&["cd", "pushd"])
 }
 
@@ -227,37 +249,48 @@ fn join(above: &str, path: &str) -> String {
     }
 }
 
-/// The files that a program is given.
-fn operands(simple: &Simple) -> Vec<String> {
+/// Returns the files that a program is given.
+fn files_of(simple: &Simple) -> Vec<String> {
     let program = simple.program();
     let words = simple.argv().get(1..).unwrap_or_default();
-    if let Some((_, valued)) = PRINTING.iter().find(|(name, _)| *name == program) {
-        return without_flags(words, valued);
-    }
-    if let Some((_, valued, inline)) = FILTERING.iter().find(|(name, ..)| *name == program) {
+    if let Some((_, inline)) = FILTERING.iter().find(|(name, _)| *name == program) {
         let has_script = has_flag(words, inline);
-        let files = without_flags(words, valued);
-        return files.into_iter().skip(usize::from(!has_script)).collect();
+        let operands = operands(program, words).into_iter();
+        return operands
+            .skip(usize::from(!has_script))
+            .filter_map(plain)
+            .collect();
     }
     if let Some(script) = script(program, words) {
         return vec![script];
     }
-    match program {
+    let files = match program {
         "find" => before_tests(words),
         "git" => searched_by_git(words),
-        "diff" | "cmp" => without_flags(words, "IUCWx"),
-        _ if SEARCHING.contains(&program) && program != "pgrep" => searched(words),
-        _ if RUNNERS.contains(&program) => {
-            let files = without_flags(words, "cdkmnopr");
-            let files = files.into_iter().filter(|file| file.contains(['/', '.']));
-            let file = |file: String| file.split("::").next().map(str::to_owned);
-            files.filter_map(file).collect()
-        }
+        "diff" | "cmp" => operands(program, words),
+        _ if PRINTING.contains(&program) => operands(program, words),
+        _ if SEARCHING.contains(&program) && program != "pgrep" => Search::of(words).files,
+        _ if RUNNERS.contains(&program) => return test_files(&operands(program, words)),
         _ => Vec::new(),
-    }
+    };
+    files.into_iter().filter_map(plain).collect()
 }
 
-/// The script of an interpreter: its first operand.
+/// Returns the files among a test runner's operands: `tests/test_a.py::test_x` names one; `smoke`
+/// may be a marker.
+fn test_files(operands: &[&Word]) -> Vec<String> {
+    let files = operands.iter().filter_map(|word| plain(word));
+    let files = files.filter(|file| file.contains(['/', '.']));
+    let file = |file: String| file.split("::").next().map(str::to_owned);
+    files.filter_map(file).collect()
+}
+
+/// Returns the script that a command has an interpreter run.
+pub(super) fn interpreted_script(simple: &Simple) -> Option<String> {
+    script(simple.program(), simple.argv().get(1..)?)
+}
+
+/// Returns the script of an interpreter, which is its first operand.
 fn script(program: &str, words: &[Word]) -> Option<String> {
     let family = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let (_, valued, inline) = INTERPRETERS.iter().find(|(name, ..)| *name == family)?;
@@ -277,68 +310,23 @@ fn script(program: &str, words: &[Word]) -> Option<String> {
     None
 }
 
-/// `grep [flags] pattern files…`.
-fn searched(words: &[Word]) -> Vec<String> {
-    let has_pattern = has_flag(words, "ef")
-        || words
-            .iter()
-            .any(|word| word.text.starts_with("--regexp") || word.text == "--files");
-    let operands = without_flags(words, "ABCDdefgGmMtTj");
-    operands
-        .into_iter()
-        .skip(usize::from(!has_pattern))
-        .collect()
-}
-
-/// `git grep pattern -- paths…`.
-fn searched_by_git(words: &[Word]) -> Vec<String> {
+/// Returns the paths of `git grep pattern -- paths…`.
+fn searched_by_git(words: &[Word]) -> Vec<&Word> {
     if words.first().is_none_or(|word| word.text != "grep") {
         return Vec::new();
     }
-    let paths = words.iter().skip_while(|word| word.text != "--").skip(1);
-    paths.filter_map(plain).collect()
+    let paths = words.iter().skip_while(|word| word.text != "--");
+    paths.skip(1).collect()
 }
 
-/// `find paths… -name x`.
-fn before_tests(words: &[Word]) -> Vec<String> {
+/// Returns the paths of `find paths… -name x`.
+fn before_tests(words: &[Word]) -> Vec<&Word> {
     let is_path = |word: &&Word| !word.text.starts_with(['-', '(', '!', '\\']);
-    words.iter().take_while(is_path).filter_map(plain).collect()
+    words.iter().take_while(is_path).collect()
 }
 
-fn has_flag(words: &[Word], flags: &str) -> bool {
-    let mut short = words
-        .iter()
-        .filter_map(|word| word.text.strip_prefix('-'))
-        .filter(|flag| !flag.starts_with('-'));
-    short.any(|flag| flag.chars().any(|c| flags.contains(c)))
-}
-
-/// The operands among these words. A flag whose last letter takes a value takes the next word.
-fn without_flags(words: &[Word], valued: &str) -> Vec<String> {
-    let mut operands = Vec::new();
-    let mut words = words.iter();
-    let mut is_over = false;
-    while let Some(word) = words.next() {
-        match word.text.strip_prefix('-') {
-            Some("-") if !is_over => is_over = true,
-            Some(flag) if !is_over && !flag.is_empty() => {
-                let takes = !flag.starts_with('-') && flag.ends_with(|c| valued.contains(c));
-                if takes {
-                    words.next();
-                }
-            }
-            // A word that can't be told keeps its place: the pattern of grep may be one.
-            _ => operands.push(plain(word)),
-        }
-    }
-    operands
-        .into_iter()
-        .map(Option::unwrap_or_default)
-        .collect()
-}
-
-/// A word as the program gets it; `None` if the shell puts something else in its place.
-fn plain(word: &Word) -> Option<String> {
+/// Returns a word as the program receives it; `None` if the shell replaces it.
+pub(super) fn plain(word: &Word) -> Option<String> {
     let text = word.text.as_str();
     let quoted = |quote: char| {
         let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
@@ -360,13 +348,14 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expects: Option<&Expectation>, expected: &[&str]) {
         let inputs = inputs_of(text, expects);
-        let told = inputs.iter().map(|input| match input {
-            CommandInput::Path(path) => path.clone(),
+        let told = inputs.iter().filter_map(|input| match input {
+            CommandInput::Path(path) => Some(path.clone()),
+            CommandInput::Program(_) => None,
             CommandInput::Target {
                 runner,
                 name,
                 folder,
-            } => format!("{folder}:{runner} {name}"),
+            } => Some(format!("{folder}:{runner} {name}")),
         });
         assert_eq!(told.collect::<Vec<_>>(), expected, "{text}");
     }
@@ -395,7 +384,7 @@ mod tests {
                 vec!["tests/test_a.py"],
             ),
             ("mycli build nosuch.yaml", vec![]),
-            // These name the file that is to be gone.
+            // These name the file that should be gone.
             ("ls old.txt", vec![]),
             ("cat old.txt", vec![]),
             ("test -f old.txt", vec![]),
@@ -452,6 +441,40 @@ mod tests {
             "grep -c x a",
             Some(&Expectation::Prints(Comparison::Equal, 0)),
             &["a"],
+        );
+    }
+
+    #[test]
+    fn an_absence_needs_every_program_of_the_pipeline() {
+        let zero = Expectation::Prints(Comparison::Equal, 0);
+        for (text, expects, needed) in [
+            (
+                "mypy src | grep -c error",
+                Some(&zero),
+                vec!["grep", "mypy"],
+            ),
+            ("! mypy src | grep -q error", None, vec!["grep", "mypy"]),
+            ("test -z \"$(ruff check)\"", None, vec!["ruff"]),
+            ("mypy src | grep -q Success", None, vec![]),
+            ("$TOOL | grep -c error", Some(&zero), vec!["grep"]),
+            (
+                "PATH=bin:$PATH mypy src | grep -c error",
+                Some(&zero),
+                vec![],
+            ),
+            ("check() { true; }; check | grep -c x", Some(&zero), vec![]),
+        ] {
+            let inputs = inputs_of(text, expects).into_iter();
+            let programs = inputs.filter_map(|input| match input {
+                CommandInput::Program(name) => Some(name),
+                _ => None,
+            });
+            assert_eq!(programs.collect::<Vec<_>>(), needed, "{text}");
+        }
+        check(
+            ".venv/bin/mypy | grep -c x",
+            Some(&zero),
+            &[".venv/bin/mypy"],
         );
     }
 }

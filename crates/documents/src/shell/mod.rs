@@ -1,23 +1,27 @@
-//! The shell text of a Verify: read far enough to know what judges it, and guarded so that a
-//! failure in the middle counts.
+//! The shell text of a Verify, parsed far enough to know what decides its result, and guarded so
+//! that a failure in the middle counts.
 //!
 //! ```text
 //! reader.rs      text → script: statements, pipelines, stages
 //! word.rs        where a word, a quote or a substitution ends
 //! guard.rs       the script as it is run: every line and every stage that matters is judged
 //! inputs.rs      what has to be there before a failure or an absence proves anything
+//! needs.rs       what a command can't start without
 //! setup.rs       commands that prepare the shell for others
 //! always_passes.rs  scripts that can't fail
 //! finding.rs     what a command that says little has found
+//! operands.rs    the words of a program without its options
 //! ```
 //!
-//! The reader knows the grammar of POSIX and bash well enough to find the ends of things. It
-//! expands nothing and runs nothing. What it doesn't understand, it says so (`None`).
+//! The parser knows the grammar of POSIX and bash well enough to find where things end. It expands
+//! nothing and runs nothing, and returns `None` for what it doesn't understand.
 
 mod always_passes;
 mod finding;
 mod guard;
 mod inputs;
+mod needs;
+mod operands;
 mod reader;
 mod setup;
 mod word;
@@ -28,32 +32,35 @@ pub use always_passes::always_passes;
 pub use finding::{PathState, RedCommand};
 pub use guard::{Shell, guarded};
 pub use inputs::inputs_of;
+pub use needs::{is_plain_command, needs_of};
 pub(crate) use setup::is_setup;
 
-/// Programs that print what they read: whether it is good, they can't tell.
+/// Programs that print their input and can't tell whether it is good.
 const PASSING_ON: &[&str] = &[
     "cat", "column", "cut", "expand", "fmt", "fold", "head", "less", "more", "nl", "rev", "sort",
     "tac", "tail", "tee", "tr", "uniq",
 ];
-/// Programs that say with exit code 1 that they found nothing.
+/// Programs that exit with 1 if they found nothing.
 const SEARCHING: &[&str] = &["egrep", "fgrep", "grep", "pgrep", "rg", "zgrep"];
 
-/// Other programs that say no with exit code 1, and end with more if they could not tell.
+/// Other programs that say "no" with exit code 1, and exit with more if they couldn't tell.
 const COMPARING: &[&str] = &["[", "cmp", "diff", "test"];
 
-/// A shell text, as far as it is understood.
+/// A parsed shell text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct List {
     statements: Vec<Statement>,
 }
 
-/// What stands between two `;`, `&` or ends of lines.
+/// The text between two `;`, `&` or line ends.
 #[derive(Debug, PartialEq, Eq)]
 struct Statement {
     range: Range<usize>,
     /// Whether it is the first on its line.
     is_on_new_line: bool,
-    /// With the operator in front of each.
+    /// Whether `&` follows: nobody asks how it ends.
+    is_background: bool,
+    /// The pipelines, each with the operator before it.
     pipelines: Vec<(Joint, Pipeline)>,
 }
 
@@ -66,7 +73,7 @@ enum Joint {
 
 #[derive(Debug, PartialEq, Eq)]
 struct Pipeline {
-    /// Without `!`.
+    /// The range, without `!`.
     range: Range<usize>,
     is_negated: bool,
     stages: Vec<Stage>,
@@ -83,9 +90,9 @@ enum Stage {
         bodies: Vec<Body>,
         is_loop: bool,
     },
-    /// `name() { …; }`: runs when it is called.
+    /// `name() { …; }`, which runs when called.
     Function(Box<Stage>),
-    /// `(( … ))`: its status says whether the number is 0.
+    /// `(( … ))`, whose status says whether the number is 0.
     Arithmetic,
     /// `[[ … ]]`.
     Test,
@@ -94,7 +101,7 @@ enum Stage {
 #[derive(Debug, PartialEq, Eq)]
 struct Body {
     list: List,
-    /// Where the word after it starts: `fi`, `done`, `;;`.
+    /// The start of the word after it: `fi`, `done`, `;;`.
     end: usize,
 }
 
@@ -106,13 +113,13 @@ pub(crate) struct Simple {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// As written.
+    /// The text as written.
     pub(crate) text: String,
     /// The program at the end of its last `$(…)`.
     substituted: Option<String>,
 }
 
-/// Returns the statements of a text, or nothing if it isn't understood.
+/// Returns the statements of a text; `None` if it isn't understood.
 pub(crate) fn read(text: &str) -> Option<List> {
     reader::Reader::new(text).script()
 }
@@ -128,8 +135,8 @@ pub fn is_search(text: &str) -> bool {
     !is_negated && judging_program(text).is_some_and(is_grep)
 }
 
-/// Returns whether the program that judges a text says no with exit code 1, and ends with more if it
-/// could not tell: a file is missing, or its arguments are wrong.
+/// Returns whether the program that decides the result says "no" with exit code 1, and exits with
+/// more if it couldn't tell because a file is missing or its arguments are wrong.
 #[must_use]
 pub fn says_no_with_one(text: &str) -> bool {
     let is_negated = judging_pipeline(text).is_none_or(|pipeline| pipeline.is_negated);
@@ -142,7 +149,7 @@ fn judging_pipeline(text: &str) -> Option<Pipeline> {
     Some(pipeline)
 }
 
-/// Returns the program that decides how a text ends: the one of its last stage.
+/// Returns the program that decides how a text ends: that of its last stage.
 pub(crate) fn judging_program(text: &str) -> Option<Simple> {
     let mut pipeline = judging_pipeline(text)?;
     match pipeline.stages.pop()? {
@@ -152,13 +159,13 @@ pub(crate) fn judging_program(text: &str) -> Option<Simple> {
 }
 
 impl Simple {
-    /// The words that aren't assignments: the program and its arguments.
+    /// Returns the words that aren't assignments: the program and its arguments.
     pub(crate) fn argv(&self) -> &[Word] {
         let first = self.words.iter().position(|word| !word.is_assignment());
         first.map_or(&[], |first| &self.words[first..])
     }
 
-    /// The program's name, without its folder.
+    /// Returns the program's name without its folder.
     pub(crate) fn program(&self) -> &str {
         let word = self.argv().first().map_or("", |word| word.text.as_str());
         word.rsplit('/').next().unwrap_or(word)
@@ -168,7 +175,7 @@ impl Simple {
         programs.contains(&self.program())
     }
 
-    /// Returns whether it prints a number that someone asked for.
+    /// Returns whether it prints a count.
     pub(crate) fn is_counting(&self) -> bool {
         let has_flag = |flag: char| {
             let is_short =

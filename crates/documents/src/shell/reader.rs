@@ -1,11 +1,11 @@
-//! From text to statements.
+//! Parses text into statements.
 
 use super::{Body, Joint, List, Pipeline, Simple, Stage, Statement, Word};
 
-/// Deeper nesting than this isn't followed: a hostile text could use up the stack.
+/// Deeper nesting isn't followed, because hostile text could overflow the stack.
 const DEEPEST: u32 = 60;
 
-/// Where a list ends.
+/// The end of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum End {
     /// At the end of the text.
@@ -22,12 +22,13 @@ pub(super) enum End {
 pub(super) struct Reader<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
-    /// The words that end the texts behind this line, and whether tabs before them are skipped.
+    /// The words that end the here-documents after this line, and whether leading tabs are
+    /// stripped.
     pub(super) heredocs: Vec<(String, bool)>,
     depth: u32,
 }
 
-/// Words that can't start a command: a list that meets one was not begun where it seemed.
+/// Words that can't start a command. A list that meets one didn't start where it seemed to.
 const CLOSING: &[&str] = &[
     "then", "elif", "else", "fi", "do", "done", "esac", "}", "in",
 ];
@@ -77,8 +78,9 @@ impl<'t> Reader<'t> {
             let mut statement = self.statement()?;
             statement.is_on_new_line = is_on_new_line;
             is_on_new_line = false;
-            list.statements.push(statement);
             self.skip_blanks();
+            statement.is_background = self.rest().starts_with('&');
+            list.statements.push(statement);
             let is_separated = match self.rest().as_bytes() {
                 [b';', b';' | b'&', ..] => true,
                 [b';' | b'&', ..] => {
@@ -96,7 +98,7 @@ impl<'t> Reader<'t> {
         Some(list)
     }
 
-    /// Nothing if the list can't end as it should.
+    /// `None` if the list can't end as it should.
     fn is_at(&self, end: End) -> Option<bool> {
         let rest = self.rest();
         let word = self.plain_word();
@@ -115,7 +117,7 @@ impl<'t> Reader<'t> {
         (!CLOSING.contains(&word) && !rest.starts_with([')', ';', '&', '|'])).then_some(false)
     }
 
-    /// The word at hand, if no quote, dollar or the like is in it.
+    /// Returns the current word if it contains no quote, dollar or the like.
     fn plain_word(&self) -> &'t str {
         let rest = self.rest();
         let end = rest.find(|c: char| c.is_whitespace() || ";&|()<>\"'`$\\".contains(c));
@@ -151,6 +153,7 @@ impl<'t> Reader<'t> {
         Some(Statement {
             range: start..self.at,
             is_on_new_line: false,
+            is_background: false,
             pipelines,
         })
     }
@@ -220,7 +223,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What a reserved word begins.
+    /// Parses the compound command that a reserved word starts.
     fn compound(&mut self, word: &str) -> Option<Stage> {
         match word {
             "{" => {
@@ -291,7 +294,7 @@ impl<'t> Reader<'t> {
         Some(Body { list, end })
     }
 
-    /// `for x in a b;`, `for x;`, `for ((…));`
+    /// Parses `for x in a b;`, `for x;`, `for ((…));`.
     fn loop_head(&mut self) -> Option<()> {
         if self.rest().starts_with("((") {
             self.arithmetic()?;
@@ -350,7 +353,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `[[ … ]]`: parentheses and pipes are its own in there.
+    /// Parses `[[ … ]]`, in which parentheses and pipes have their own meaning.
     fn test(&mut self) -> Option<Stage> {
         loop {
             self.skip_lines();
@@ -406,7 +409,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a redirection, if there is one.
+    /// Parses a redirection, if there is one.
     fn redirection(&mut self) -> Option<bool> {
         let start = self.at;
         while self.byte().is_some_and(|byte| byte.is_ascii_digit()) {
@@ -432,7 +435,7 @@ impl<'t> Reader<'t> {
         Some(true)
     }
 
-    /// Skips spaces, tabs, joined lines and a comment.
+    /// Skips spaces, tabs, line continuations and a comment.
     fn skip_blanks(&mut self) {
         let starts_word = |text: &str, at: usize| {
             at == 0 || text[..at].ends_with([' ', '\t', '\n', ';', '&', '|', '(', ')'])
@@ -450,8 +453,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Skips blanks and ends of lines, with the texts that belong to a line. Returns whether a
-    /// line ended.
+    /// Skips blanks and line ends, including here-documents. Returns whether a line ended.
     fn skip_lines(&mut self) -> bool {
         let mut has_ended = false;
         loop {

@@ -1,9 +1,9 @@
-//! Commands that prepare the shell for what follows: `cd app`, `export X=1`.
+//! Commands that prepare the shell for those that follow: `cd app`, `export X=1`.
 
 use super::{Joint, Simple, Stage, read};
 
-/// Returns whether a text does nothing but prepare the shell for the commands behind it. In a shell
-/// of its own it would have no effect.
+/// Returns whether a text only prepares the shell for the commands after it. In a shell of its own
+/// it would have no effect.
 pub(crate) fn is_setup(text: &str) -> bool {
     let Some(list) = read(text) else {
         return false;
@@ -35,7 +35,7 @@ fn prepares(simple: &Simple) -> bool {
     }
 }
 
-/// The name of a variable, which prose would not write like this.
+/// Whether this is a variable name that isn't likely in prose.
 fn is_name(word: &str) -> bool {
     let is_part = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
     !word.is_empty() && word.bytes().all(is_part)

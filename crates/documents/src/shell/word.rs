@@ -1,4 +1,4 @@
-//! Words: where they end, with all that may stand inside of them.
+//! Words: where they end, with everything they may contain.
 
 use super::reader::{End, Reader};
 use super::{List, Stage, Word};
@@ -7,7 +7,7 @@ use super::{List, Stage, Word};
 const BREAKS: &[u8] = b" \t\n;&|()<>";
 
 /// Returns a word without the quotes and backslashes that the shell removes. Nothing is expanded,
-/// so what is substituted stays as it is.
+/// so substitutions stay as they are.
 pub(super) fn unquoted(word: &str) -> String {
     if word.contains("$(") || word.contains('`') {
         let inside = word
@@ -30,7 +30,7 @@ pub(super) fn unquoted(word: &str) -> String {
 }
 
 impl Reader<'_> {
-    /// Reads one word. Nothing if none starts here, or if something in it never ends.
+    /// Parses one word; `None` if none starts here, or if something in it never ends.
     pub(super) fn word(&mut self) -> Option<Word> {
         let start = self.at;
         let mut substituted = None;
@@ -57,19 +57,19 @@ impl Reader<'_> {
         })
     }
 
-    /// Skips a backslash and the character that it stands before.
+    /// Skips a backslash and the character after it.
     fn skip_escaped(&mut self) {
         let escaped = self.text[self.at + 1..].chars().next();
         self.at += 1 + escaped.map_or(0, char::len_utf8);
     }
 
-    /// `a=(x y)`, `@(a|b)`.
+    /// Whether this is `a=(x y)` or `@(a|b)`.
     fn is_pattern_or_array(&self, start: usize) -> bool {
         let before = self.text.as_bytes()[start..self.at].last();
         before.is_some_and(|before| b"=@!*?+".contains(before))
     }
 
-    /// Skips to behind the next such byte, from behind the one at hand.
+    /// Skips past the next such byte, starting after the current one.
     fn until(&mut self, end: u8) -> Option<()> {
         let rest = self.text.as_bytes().get(self.at + 1..)?;
         let length = rest.iter().position(|byte| *byte == end)?;
@@ -110,7 +110,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `$x`, `$'…'`, `${…}`, `$((…))`, `$(…)`.
+    /// Parses `$x`, `$'…'`, `${…}`, `$((…))` or `$(…)`.
     fn dollar(&mut self, substituted: &mut Option<String>) -> Option<()> {
         let rest = &self.text[self.at + 1..];
         if rest.starts_with('\'') {
@@ -136,7 +136,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// `$'it\'s'`.
+    /// Parses `$'it\'s'`.
     fn escaped_quote(&mut self) -> Option<()> {
         self.at += 1;
         loop {
@@ -151,7 +151,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `( … )` with a script in it.
+    /// Parses `( … )` around a script.
     pub(super) fn parenthesized(&mut self) -> Option<List> {
         self.at += 1;
         let outer = std::mem::take(&mut self.heredocs);
@@ -161,7 +161,7 @@ impl Reader<'_> {
         Some(list)
     }
 
-    /// `((…))`: whatever stands in it, up to as many closing parentheses.
+    /// Parses `((…))`: anything up to the matching parentheses.
     pub(super) fn arithmetic(&mut self) -> Option<()> {
         let start = self.at;
         self.balanced(b'(', b')')?;
@@ -169,7 +169,7 @@ impl Reader<'_> {
         (inside.starts_with(b"((") && inside.ends_with(b"))")).then_some(())
     }
 
-    /// Skips to behind the bracket that closes the one at hand.
+    /// Skips past the bracket that closes the current one.
     fn balanced(&mut self, open: u8, close: u8) -> Option<()> {
         let mut depth = 0_u32;
         loop {

@@ -1,10 +1,10 @@
-//! Smart-ralph's files about several specs, as they become when one of them is done.
+//! Smart-ralph's files about several specs, updated when one of them is done.
 
 use serde_json::{Map, Value, json};
 
 use super::state_file::StateDocument;
 
-/// Returns the state of an epic with a spec of it completed; `None` if nothing changes.
+/// Returns the state of an epic with one of its specs completed; `None` if nothing changes.
 #[must_use]
 pub fn epic_with_completed(text: &str, spec: &str) -> Option<String> {
     with_spec(text, spec, |entry| {
@@ -12,7 +12,7 @@ pub fn epic_with_completed(text: &str, spec: &str) -> Option<String> {
     })
 }
 
-/// Returns the index of all specs with a spec completed; `None` if nothing changes.
+/// Returns the index of specs with one of them completed; `None` if nothing changes.
 #[must_use]
 pub fn index_with_completed(text: &str, spec: &str, tasks: u32) -> Option<String> {
     with_spec(text, spec, |entry| {
@@ -22,7 +22,7 @@ pub fn index_with_completed(text: &str, spec: &str, tasks: u32) -> Option<String
     })
 }
 
-/// Changes the entry of a spec in the list `specs`, and keeps everything else as it is.
+/// Changes the entry of a spec in the list `specs` and keeps everything else.
 fn with_spec(text: &str, spec: &str, change: impl Fn(&mut Map<String, Value>)) -> Option<String> {
     let (mut document, _) = StateDocument::read(text).ok()?;
     let entries = document.value.get_mut("specs")?.as_array_mut()?;
@@ -34,8 +34,8 @@ fn with_spec(text: &str, spec: &str, change: impl Fn(&mut Map<String, Value>)) -
     (changed != text).then_some(changed)
 }
 
-/// Returns the page of the index with a spec completed: its row in the table of specs, whose cells
-/// are name, folder, phase and status. `None` if nothing changes.
+/// Returns the index page with a spec completed: its row in the table of specs, whose cells are
+/// name, folder, phase and status. `None` if nothing changes.
 #[must_use]
 pub fn index_page_with_completed(text: &str, spec: &str) -> Option<String> {
     let rewritten = |line: &str| {

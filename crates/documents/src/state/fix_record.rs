@@ -1,4 +1,4 @@
-//! What the state file says about single tasks, and a state file made from the task file.
+//! The state file's entries for single tasks, and creating a state file from the task file.
 
 use std::collections::BTreeMap;
 
@@ -15,35 +15,36 @@ const EXECUTION: &str = "execution";
 const FORGIVEN: &str = "forgiven";
 const FORGIVEN_TITLES: &str = "forgivenTitles";
 
-/// The fixes of a task, as the state file has them.
+/// The fixes of a task, as recorded in the state file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixRecord {
-    /// How many fixes the file counts.
+    /// The number of fixes according to the file.
     pub attempts: u32,
     /// The ids of the fixes.
     pub fix_task_ids: Vec<String>,
     /// The error that the last fix was made for.
     pub last_error: String,
-    /// How many of them no longer count, because a person asked to try the task again.
+    /// How many fixes no longer count, because a person chose to retry the task.
     pub forgiven: u32,
-    /// The same for each of several tasks with this id, by title: trying one again gives the
-    /// others no further fixes.
+    /// The same for each of several tasks with this id, by title: retrying one gives the others no
+    /// extra fixes.
     pub forgiven_titles: BTreeMap<String, u32>,
 }
 
 impl FixRecord {
-    /// Returns how many fixes no longer count for a task; `title` tells which of several tasks
-    /// with this id it is.
+    /// Returns how many fixes no longer count for a task; `title` selects one of several tasks with
+    /// this id.
     #[must_use]
     pub fn forgiven(&self, title: Option<&str>) -> u32 {
         match title.filter(|_| !self.forgiven_titles.is_empty()) {
             Some(title) => self.forgiven_titles.get(title).copied().unwrap_or(0),
-            // The id named one task only when a person asked to try it again.
+            // The id belonged to a single task when a person chose to retry it.
             None => self.forgiven,
         }
     }
 
-    /// Returns how many fixes that is: an entry may have lost an id or a count.
+    /// Returns the number of fixes. An entry may have lost an id or a count, so the larger one is
+    /// used.
     #[must_use]
     pub fn count(&self) -> u32 {
         let ids = u32::try_from(self.fix_task_ids.len()).unwrap_or(u32::MAX);
@@ -80,8 +81,8 @@ impl FixRecord {
         }
     }
 
-    /// Adds a fix to an entry and keeps everything else in it. A fix that is there already is
-    /// not counted again.
+    /// Adds a fix to an entry and keeps everything else. A fix that is already there isn't counted
+    /// again.
     pub(super) fn add(entry: &mut Value, fix: &str, error: &str) {
         let mut ignored = Vec::new();
         let known = Self::read("", entry, &mut ignored);
@@ -99,8 +100,8 @@ impl FixRecord {
 }
 
 impl FixRecord {
-    /// Sets how many fixes of an entry no longer count, and keeps everything else in it. `title`
-    /// tells which of several tasks with this id is meant.
+    /// Sets how many fixes of an entry no longer count, and keeps everything else. `title` selects
+    /// one of several tasks with this id.
     pub(super) fn forgive(entry: &mut Value, title: Option<&str>, fixes: u32) {
         let Some(entry) = as_object(entry) else {
             return;
@@ -166,7 +167,7 @@ pub enum TaskResult {
 }
 
 impl TaskResult {
-    /// Returns the name as it is written in the file.
+    /// Returns the name used in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -178,7 +179,7 @@ impl TaskResult {
 }
 
 impl StateDocument {
-    /// Updates the state with what a run says, and with the boxes of the tasks.
+    /// Updates the state from a run and from the boxes of the tasks.
     pub fn record_run(&mut self, run: &StateFile, tasks: &TaskFile) {
         if self.phase() != Some(EXECUTION) {
             self.set_phase(EXECUTION);
@@ -207,7 +208,7 @@ impl StateDocument {
         }
     }
 
-    /// Makes a state from the rows: how many there are, which is next, which had fixes.
+    /// Creates a state from the rows: how many there are, which is next, which had fixes.
     #[must_use]
     pub fn from_tasks(tasks: &TaskFile) -> Self {
         let mut state = Self::default();
@@ -252,7 +253,7 @@ impl StateDocument {
 }
 
 impl TaskFile {
-    /// Returns whether a row's box is ticked.
+    /// Returns whether a row is ticked.
     #[must_use]
     pub fn is_done(&self, row: crate::RowId) -> bool {
         self.row(row).is_some_and(|row| row.done)

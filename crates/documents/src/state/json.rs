@@ -1,16 +1,16 @@
-//! The layout of the state file and the keys that regreen reads.
+//! The layout of the state file, and the keys that regreen reads.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-/// The layout of a file that was read, kept when it is written.
+/// The layout of a file that was read, which writing preserves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct JsonStyle {
     has_byte_order_mark: bool,
     /// The indent of one level; `None` if everything is on one line.
     indent: Option<String>,
-    /// Whether lists of plain values are on one line, although other values are not.
+    /// Whether lists of plain values are on one line although other values aren't.
     has_inline_lists: bool,
     eol: &'static str,
     has_final_eol: bool,
@@ -54,7 +54,7 @@ impl JsonStyle {
             None => text = Value::Object(members.clone()).to_string(),
         }
         if self.eol != "\n" {
-            // A line break inside a JSON string is always escaped.
+            // Line breaks inside JSON strings are always escaped, so this changes only the layout.
             text = text.replace('\n', self.eol);
         }
         if self.has_byte_order_mark {
@@ -66,7 +66,7 @@ impl JsonStyle {
         text
     }
 
-    /// One value, on several lines where it has parts.
+    /// Writes a value, on several lines if it has parts.
     fn write(&self, value: &Value, indent: &str, depth: usize, text: &mut String) {
         match value {
             Value::Array(items) if self.has_inline_lists && items.iter().all(is_plain) => {
@@ -118,7 +118,7 @@ fn new_line(text: &mut String, indent: &str, depth: usize, comma: bool) {
     }
 }
 
-/// Most words have nothing in them that would have to be escaped.
+/// Writes a string. Most have nothing to escape.
 fn write_word(text: &mut String, word: &str) {
     let is_plain = |byte: u8| (byte.is_ascii_graphic() || byte == b' ') && !b"\"\\".contains(&byte);
     if word.bytes().all(is_plain) {
@@ -130,7 +130,7 @@ fn write_word(text: &mut String, word: &str) {
     }
 }
 
-/// A list with something in it that ends on its own line.
+/// Whether the line has a non-empty list that ends on the same line.
 fn has_inline_list(line: &str) -> bool {
     let Some((_, list)) = line.split_once('[') else {
         return false;
@@ -143,10 +143,10 @@ fn is_plain(value: &Value) -> bool {
     !value.is_array() && !value.is_object()
 }
 
-/// A known key whose value is not what it should be, and what is used instead.
+/// A known key with an invalid value, and what is used instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateWarning {
-    /// Where in the file: `fixTaskMap.1.3.attempts`.
+    /// The path in the file: `fixTaskMap.1.3.attempts`.
     pub path: String,
     /// The error, and the value used instead.
     pub message: String,
@@ -173,7 +173,7 @@ pub(super) fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// A whole number that fits, also written `3.0`.
+/// Returns a whole number in range, including one written as `3.0`.
 pub(super) fn as_count(value: &Value) -> Option<u32> {
     let number = value.as_number()?;
     if let Some(count) = number.as_u64() {
@@ -184,14 +184,14 @@ pub(super) fn as_count(value: &Value) -> Option<u32> {
     is_whole.then(|| format!("{count:.0}").parse().ok())?
 }
 
-/// A key with a whole number.
+/// A key whose value is a whole number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CountKey {
     pub(super) name: &'static str,
     pub(super) default: u32,
 }
 
-/// A key that is true or false; all of them are false by default.
+/// A boolean key; all of them default to false.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlagKey {
     pub(super) name: &'static str,
@@ -222,15 +222,15 @@ pub(super) const COUNTS: &[CountKey] = &[
 pub(super) const RECOVERY_MODE: FlagKey = FlagKey {
     name: "recoveryMode",
 };
-/// A person has to approve before the next phase.
+/// Whether a person must approve before the next phase.
 pub(super) const AWAITING_APPROVAL: FlagKey = FlagKey {
     name: "awaitingApproval",
 };
-/// All phases run without asking.
+/// Whether all phases run without asking.
 pub(super) const QUICK_MODE: FlagKey = FlagKey { name: "quickMode" };
 pub(super) const FLAGS: &[FlagKey] = &[RECOVERY_MODE, AWAITING_APPROVAL, QUICK_MODE];
 
-/// Keys whose value is an object, one entry per task id.
+/// A key whose value is an object with one entry per task id.
 pub(super) const FIX_TASK_MAP: &str = "fixTaskMap";
 pub(super) const TASK_RESULTS: &str = "taskResults";
 pub(super) const MODIFICATION_MAP: &str = "modificationMap";

@@ -1,7 +1,7 @@
-//! `.ralph-state.json`: where a run stands, shared with other tools.
+//! `.ralph-state.json`: the progress of a run, shared with other tools.
 //!
-//! The JSON value is kept and edited in place, so that keys regreen does not know, their
-//! order and the form of their numbers survive.
+//! The JSON value is kept and edited in place, so that unknown keys, their order and the form of
+//! numbers survive.
 
 mod epic;
 mod fix_record;

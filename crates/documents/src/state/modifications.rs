@@ -1,4 +1,4 @@
-//! Changes of the plan that agents asked for, as the state file records them.
+//! Changes to the plan that agents asked for, as recorded in the state file.
 
 use regreen_model::{ERROR_CHARS, PlainLine, TaskId};
 use serde_json::{Value, json};
@@ -9,26 +9,24 @@ use super::state_file::{StateDocument, as_object};
 /// Longer than any chain of parts and fixes.
 const LONGEST_LINEAGE: usize = 32;
 
-/// The task that another was split from.
+/// The origin of a task that is part of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModificationLineage {
     /// The task at the end of the chain of parts.
     pub root: TaskId,
-    /// How many splits lead from it to the task.
+    /// The number of splits from the root to the task.
     pub depth: u32,
-    /// How many requests that task has had, those of its parts and fixes
-    /// included.
+    /// How many requests the root has had, including those of its parts and fixes.
     pub requests: u32,
 }
 
 impl StateDocument {
-    /// Returns the task that `task` was split from, or itself. A fix belongs to the task that it
-    /// repairs.
+    /// Returns the task that `task` was split from, or itself. A fix belongs to the task it fixes.
     #[must_use]
     pub fn modification_lineage(&self, task: &TaskId) -> ModificationLineage {
         let mut root = task.clone();
         let mut depth = 0;
-        // A file in which a task is a part of itself must not cause an endless loop.
+        // A file in which a task is part of itself must not cause an endless loop.
         for _ in 0..LONGEST_LINEAGE {
             let whole = self.whole_of(&root);
             depth += u32::from(whole.is_some());
@@ -64,20 +62,20 @@ impl StateDocument {
         self.owner(FIX_TASK_MAP, "fixTaskIds", fix)
     }
 
-    /// Returns the task whose entry in a map has this id in its list.
+    /// Returns the task whose entry in `map` lists this id.
     fn owner(&self, map: &str, list: &str, id: &TaskId) -> Option<TaskId> {
         self.entries(map)
             .filter(|(_, entry)| ids(entry.get(list)).contains(id))
             .find_map(|(owner, _)| TaskId::parse(owner))
     }
 
-    /// Returns all rows that requests added.
+    /// Returns all rows that were added by requests.
     pub(crate) fn rows_asked_for(&self) -> impl Iterator<Item = TaskId> {
         let entries = self.entries(MODIFICATION_MAP);
         entries.flat_map(|(_, entry)| ids(entry.get("taskIds")))
     }
 
-    /// Records that a request was granted, with the rows it added. `request` identifies it:
+    /// Records that a request was granted, with the rows it added. `request` identifies it, so that
     /// recording it twice changes nothing.
     pub fn record_modification(&mut self, task: &TaskId, request: &str, rows: &[TaskId]) {
         if self.modification_rows(task, request).is_some() {
@@ -108,8 +106,8 @@ impl StateDocument {
         }
     }
 
-    /// Describes a request that was granted, by the first row that it added: for people, and for
-    /// other tools. Describing it twice changes nothing.
+    /// Describes a granted request by its first new row, for people and for other tools. Describing
+    /// it twice changes nothing.
     pub fn describe_modification(&mut self, task: &TaskId, row: &TaskId, kind: &str, reason: &str) {
         let root = self.modification_lineage(task).root;
         let Some(entry) = self.entry(MODIFICATION_MAP, &root).and_then(as_object) else {
@@ -124,7 +122,7 @@ impl StateDocument {
         }
     }
 
-    /// Returns the rows that a request added, if it was granted already.
+    /// Returns the rows that a request added, if it was already granted.
     #[must_use]
     pub fn modification_rows(&self, task: &TaskId, request: &str) -> Option<Vec<TaskId>> {
         let (_, entry) = self

@@ -1,4 +1,4 @@
-//! The state file: typed reading, editing in place.
+//! The state file: typed reading and editing in place.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use super::json::{
 };
 use crate::tasks::{RowId, TaskFile};
 
-/// The state file. Keys that regreen does not know stay as they are.
+/// The state file. Unknown keys stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateDocument {
     pub(super) value: Map<String, Value>,
     style: JsonStyle,
 }
 
-/// Why a text is not a state file: it has to be moved aside and rebuilt.
+/// Why a text isn't a state file. The caller moves it aside and rebuilds it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidState {
     /// The text is not JSON.
@@ -34,10 +34,10 @@ pub enum InvalidState {
 }
 
 impl StateDocument {
-    /// Reads a state file. Wrong types in known keys are reported; their default is used.
+    /// Reads a state file. Known keys with the wrong type are reported, and their defaults used.
     ///
     /// # Errors
-    /// If the text is not a JSON object.
+    /// Returns an error if the text is not a JSON object.
     pub fn read(text: &str) -> Result<(Self, Vec<StateWarning>), InvalidState> {
         let body = text.trim_start_matches('\u{FEFF}');
         let value: Value =
@@ -53,7 +53,7 @@ impl StateDocument {
         Ok((state, warnings))
     }
 
-    /// Returns the file's text, laid out as it was.
+    /// Returns the text of the file in its original layout.
     #[must_use]
     pub fn to_text(&self) -> String {
         self.style.render(&self.value)
@@ -109,7 +109,7 @@ impl StateDocument {
             .unwrap_or(key.default)
     }
 
-    /// Sets a number, unless the file has it already in any form.
+    /// Sets a number, unless the file already has it in any form.
     fn set_count(&mut self, key: CountKey, count: u32) {
         if self.value.get(key.name).and_then(as_count) != Some(count) {
             self.value.insert(key.name.to_owned(), json!(count));
@@ -131,7 +131,7 @@ impl StateDocument {
             .flatten()
     }
 
-    /// Returns the entry of a task in one of the maps, made if need be.
+    /// Returns the entry of a task in one of the maps, creating it if necessary.
     pub(super) fn entry(&mut self, map: &str, id: &TaskId) -> Option<&mut Value> {
         let map = self.value.entry(map).or_insert_with(|| json!({}));
         if !map.is_object() {
@@ -177,13 +177,13 @@ impl StateDocument {
         self.set_count(TOTAL_TASKS, total);
     }
 
-    /// Returns the number of the current task's attempt.
+    /// Returns the attempt number within the current task.
     #[must_use]
     pub fn task_iteration(&self) -> u32 {
         self.count(TASK_ITERATION)
     }
 
-    /// Sets the number of the current task's attempt.
+    /// Sets the attempt number within the current task.
     pub fn set_task_iteration(&mut self, iteration: u32) {
         self.set_count(TASK_ITERATION, iteration);
     }
@@ -199,13 +199,13 @@ impl StateDocument {
         self.set_count(MAX_TASK_ITERATIONS, max);
     }
 
-    /// Returns the number of the run's attempt.
+    /// Returns the attempt number within the run.
     #[must_use]
     pub fn global_iteration(&self) -> u32 {
         self.count(GLOBAL_ITERATION)
     }
 
-    /// Sets the number of the run's attempt.
+    /// Sets the attempt number within the run.
     pub fn set_global_iteration(&mut self, iteration: u32) {
         self.set_count(GLOBAL_ITERATION, iteration);
     }
@@ -232,7 +232,7 @@ impl StateDocument {
         self.set_count(MAX_FIX_TASKS, max);
     }
 
-    /// Returns how deep fixes of fixes may go.
+    /// Returns the maximum depth of fixes of fixes.
     #[must_use]
     pub fn max_fix_depth(&self) -> u32 {
         self.count(MAX_FIX_DEPTH)
@@ -244,7 +244,7 @@ impl StateDocument {
         self.flag(RECOVERY_MODE)
     }
 
-    /// Returns whether a person has to approve before the next phase.
+    /// Returns whether a person must approve before the next phase.
     #[must_use]
     pub fn awaits_approval(&self) -> bool {
         self.flag(AWAITING_APPROVAL)
@@ -261,7 +261,7 @@ impl StateDocument {
         self.value.insert(RECOVERY_MODE.name.to_owned(), json!(on));
     }
 
-    /// Returns the fixes each task has had, by its id.
+    /// Returns the fixes of each task, by id.
     #[must_use]
     pub fn fix_task_map(&self) -> BTreeMap<String, FixRecord> {
         let mut reported = Vec::new();
@@ -270,7 +270,7 @@ impl StateDocument {
             .collect()
     }
 
-    /// Records that a task got a fix because of an error. Recording it twice changes nothing.
+    /// Records a fix for a task and the error it was made for. Recording it twice changes nothing.
     pub fn record_fix(&mut self, task: &TaskId, fix: &TaskId, error: &str) {
         if let Some(entry) = self.entry(FIX_TASK_MAP, task) {
             let error = PlainLine::flatten(error, ERROR_CHARS);
@@ -278,9 +278,9 @@ impl StateDocument {
         }
     }
 
-    /// Forgives what these rows have used of their budgets, because a person asked to try them
-    /// again.
+    /// Forgives what these rows have used of their budgets, because a person chose to retry them.
     pub fn forgive_all(&mut self, file: &TaskFile, tasks: &[RowId]) {
+        self.record_fixes_in(file, tasks);
         let map = self.fix_task_map();
         for row in tasks {
             let made = file.fixes_made(*row, &map);
@@ -291,8 +291,22 @@ impl StateDocument {
         }
     }
 
-    /// Forgives this many fixes of a task and all changes of the plan that it asked for, because
-    /// a person asked to try it again. `title` tells which of several tasks with this id it is.
+    /// Records the fixes that only the task file has, because regreen was killed before it could
+    /// save them, or a person wrote them. Forgiven unrecorded, they would make up for later ones as
+    /// soon as someone removes their rows.
+    fn record_fixes_in(&mut self, file: &TaskFile, tasks: &[RowId]) {
+        let map = self.fix_task_map();
+        for row in tasks {
+            let Some(task) = file.id(*row) else { continue };
+            let last_error = map.get(task.as_str()).map(|record| &record.last_error);
+            for fix in file.fixes(*row).filter_map(|fix| file.id(fix)) {
+                self.record_fix(task, fix, last_error.map_or("", String::as_str));
+            }
+        }
+    }
+
+    /// Forgives this many fixes of a task and all of its requests to change the plan, because a
+    /// person chose to retry it. `title` selects one of several tasks with this id.
     pub fn forgive(&mut self, task: &TaskId, title: Option<&str>, fixes: u32) {
         if let Some(entry) = self.entry(FIX_TASK_MAP, task) {
             FixRecord::forgive(entry, title, fixes);
@@ -302,8 +316,7 @@ impl StateDocument {
         }
     }
 
-    /// Points at the first task that is open in the file, and no longer calls the tasks done that are
-    /// open: a person has opened them again.
+    /// Points at the first open task, and no longer records reopened tasks as done.
     pub fn reopen(&mut self, file: &TaskFile) {
         let open: Vec<TaskId> = file
             .rows()
@@ -332,14 +345,14 @@ impl StateDocument {
         serde_json::from_value(word.clone()).ok()
     }
 
-    /// Records the result of a task as an object with a `status`; older files have plain text.
+    /// Records the result of a task as an object with a `status`; older files have a plain string.
     pub fn set_task_result(&mut self, task: &TaskId, result: TaskResult) {
         if let Some(entry) = self.entry(TASK_RESULTS, task).and_then(as_object) {
             entry.insert("status".to_owned(), json!(result.name()));
         }
     }
 
-    /// Returns how many changes of the plan a task has asked for.
+    /// Returns how many changes to the plan a task has asked for.
     #[must_use]
     pub fn modifications(&self, task: &TaskId) -> u32 {
         let entry = self
@@ -350,7 +363,7 @@ impl StateDocument {
             .unwrap_or(0)
     }
 
-    /// Records how many changes of the plan a task has asked for.
+    /// Records how many changes to the plan a task has asked for.
     pub fn set_modifications(&mut self, task: &TaskId, count: u32) {
         if let Some(entry) = self.entry(MODIFICATION_MAP, task).and_then(as_object) {
             entry.insert("count".to_owned(), json!(count));
@@ -360,7 +373,7 @@ impl StateDocument {
 }
 
 impl StateDocument {
-    /// Says whose state it is, where the file does not: smart-ralph's own schema asks for that.
+    /// Adds the spec's name and folder, which smart-ralph's schema requires, if they are missing.
     /// The folder is relative to the workspace.
     #[must_use]
     pub fn with_identity(mut self, name: &str, folder: &str) -> Self {
@@ -384,26 +397,26 @@ impl StateDocument {
         Self { value, ..self }
     }
 
-    /// Returns how many changes of the plan a task and its parts may ask for.
+    /// Returns how many changes to the plan a task and its parts may ask for.
     #[must_use]
     pub fn max_modifications(&self) -> u32 {
         self.count(MAX_MODIFICATIONS)
     }
 
-    /// Returns how often a part may be divided again.
+    /// Returns how often a part may be split again.
     #[must_use]
     pub fn max_modification_depth(&self) -> u32 {
         self.count(MAX_MODIFICATION_DEPTH)
     }
 
-    /// Returns the epic that the spec is a part of.
+    /// Returns the epic that the spec belongs to.
     #[must_use]
     pub fn epic(&self) -> Option<&str> {
         self.value.get(EPIC_NAME)?.as_str()
     }
 }
 
-/// Makes an object of an entry that is none; what it was has been read by then.
+/// Replaces an entry that isn't an object with one; its old value has been read by then.
 pub(super) fn as_object(entry: &mut Value) -> Option<&mut Map<String, Value>> {
     if !entry.is_object() {
         *entry = json!({});

@@ -1,11 +1,11 @@
-//! From lines to rows: which lines are rows, what is nested below what, where blocks end.
+//! Turns lines into rows: which lines are rows, how they are nested, and where blocks end.
 
 use regreen_model::{TaskKind, Warning};
 
 use super::row::{Row, RowBox, RowHead, RowId, looks_like_box};
 use crate::markdown::{Line, LineKind};
 
-/// Returns all rows of a text with their blocks. Numbers and kinds are set later.
+/// Returns all rows of a text with their blocks. Ids and kinds are set later.
 pub(crate) fn rows(text: &str, lines: &[Line]) -> Vec<Row> {
     let mut rows = Vec::new();
     // Rows whose block is still open, outermost first.
@@ -61,13 +61,13 @@ fn row_at(text: &str, line: &Line, at: usize) -> Option<Row> {
     })
 }
 
-/// Returns how many of the open rows a new row of this indent stands below.
+/// Returns how many of the open rows enclose a new row with this indent.
 fn outside(rows: &[Row], open: &[usize], indent: usize) -> usize {
     let is_deeper = |index: &&usize| rows.get(**index).is_some_and(|row| row.indent < indent);
     open.iter().take_while(is_deeper).count()
 }
 
-/// Returns how many of the open rows a heading of this indent belongs to: it ends the others.
+/// Returns how many of the open rows a heading with this indent belongs to. It ends the others.
 fn nested_in(rows: &[Row], open: &[usize], indent: usize) -> usize {
     let holds = |index: &&usize| {
         rows.get(**index)
@@ -86,13 +86,13 @@ fn end_block(rows: &mut [Row], index: usize, end: usize) {
     }
 }
 
-/// Warns about lines that were probably meant as rows but are not.
+/// Warns about lines that look like rows but aren't.
 pub(crate) fn near_misses(text: &str, lines: &[Line]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let content = match &line.kind {
             LineKind::Item(item) => text.get(item.content..line.end),
-            // A marker without a blank behind it: `-[ ] a`.
+            // A list marker without a blank after it: `-[ ] a`.
             LineKind::Text => text
                 .get(line.first..line.end)
                 .and_then(|text| text.strip_prefix(['-', '*', '+']))

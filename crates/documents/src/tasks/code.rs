@@ -1,15 +1,15 @@
-//! The text of a field taken apart into lines and code, and the commands in it.
+//! Splits the text of a field into lines and code, and extracts the commands.
 
 use std::ops::Range;
 
 use super::row::RowBox;
 use crate::markdown::{FenceMark, Line, LineKind, scan};
 
-/// A part of a field, in the order of the text.
+/// A part of a field, in text order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece<'t> {
-    /// Fenced code: the first word behind the fence, in lower case, and the lines without
-    /// their common indent.
+    /// Fenced code: the first word after the fence, in lower case, and the lines without their
+    /// common indent.
     Code { language: String, code: String },
     /// A line outside of code and comments.
     Line {
@@ -51,7 +51,8 @@ pub(crate) fn pieces(field: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Code may start on the line of a list item, which is an item then.
+/// Returns whether the next line starts with code. Fenced code may start on the first line of a
+/// list item.
 fn opens_fence(next: Option<&Line>) -> bool {
     next.is_some_and(|next| matches!(next.kind, LineKind::FenceBody | LineKind::FenceClose))
 }
@@ -69,7 +70,7 @@ fn closed<'t>((language, code): (String, String)) -> Piece<'t> {
     }
 }
 
-/// A script without the indent that all of its lines have.
+/// Returns a script without the common indent of its lines.
 fn dedented(script: &str) -> String {
     let lines = || script.lines().filter(|line| !line.trim().is_empty());
     let common = lines()
@@ -88,20 +89,20 @@ fn dedented(script: &str) -> String {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// With its backticks.
+    /// The range, including the backticks.
     pub(crate) range: Range<usize>,
     pub(crate) code: String,
 }
 
 impl Span {
-    /// Returns whether nothing but the span stands in `text`, a full stop aside.
+    /// Returns whether the span is all of `text`, except for a full stop.
     pub(crate) fn is_whole(&self, text: &str) -> bool {
         let after = text[self.range.end..].trim();
         text[..self.range.start].trim().is_empty() && (after.is_empty() || after == ".")
     }
 }
 
-/// Returns the code spans of a text: what stands between two runs of equally many backticks.
+/// Returns the code spans of a text: whatever is between two runs of equally many backticks.
 pub(crate) fn spans(text: &str) -> Vec<Span> {
     let runs = backtick_runs(text);
     let mut spans = Vec::new();
@@ -140,7 +141,7 @@ fn backtick_runs(text: &str) -> Vec<Range<usize>> {
     runs
 }
 
-/// Returns how many backticks open a code span that the text does not close.
+/// Returns the number of backticks that open a code span which the text doesn't close.
 pub(crate) fn open_span(text: &str) -> Option<usize> {
     let from = spans(text).last().map_or(0, |span| span.range.end);
     backtick_runs(&text[from..])
@@ -153,8 +154,8 @@ pub(crate) fn has_backticks(text: &str, count: usize) -> bool {
     backtick_runs(text).iter().any(|run| run.len() == count)
 }
 
-/// A span over several lines is one line of code, unless the lines are parts of a quoted text, or
-/// a backslash continues them.
+/// Joins a span over several lines into one line of code, unless the line break is in a quoted
+/// string or follows a backslash.
 fn inside(code: &str) -> String {
     let mut quote = None;
     let mut joined = String::new();
@@ -173,7 +174,7 @@ fn inside(code: &str) -> String {
     joined.trim().to_owned()
 }
 
-/// The quote that is open behind a line of shell text.
+/// Returns the quote that is open after a line of shell text.
 fn quote_after(line: &str, mut quote: Option<char>) -> Option<char> {
     let mut chars = line.chars();
     while let Some(c) = chars.next() {
@@ -187,8 +188,8 @@ fn quote_after(line: &str, mut quote: Option<char>) -> Option<char> {
     quote
 }
 
-/// Returns the commands of a Do field, in order: code blocks for a shell, and steps that are one
-/// code span and nothing else. Words between them are for people and agents.
+/// Returns the commands of a Do field, in order: shell code blocks, and steps that consist of one
+/// code span. Other text is for people and agents.
 #[must_use]
 pub fn shell_steps(field: &str) -> Vec<String> {
     pieces(field)
@@ -201,7 +202,8 @@ pub fn shell_steps(field: &str) -> Vec<String> {
         .collect()
 }
 
-/// A block without a language may as well be a file's content or a program's output.
+/// Returns whether this is the language of a shell. A block without a language may be the contents
+/// of a file or the output of a program.
 fn is_shell(language: &str) -> bool {
     ["sh", "bash", "shell"].contains(&language)
 }

@@ -1,4 +1,4 @@
-//! Edits of a task file: each is the smallest change that does what is meant.
+//! Edits of a task file. Each is the smallest change that does the job.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use super::task_file::TaskFile;
 /// The result of an edit.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// The file is that way already.
+    /// The file already is that way.
     Unchanged,
-    /// The edited file, read again.
+    /// The edited file, parsed again.
     Edited(TaskFile),
 }
 
 impl Change {
-    /// Returns the edited file, or `file` if nothing had to change.
+    /// Returns the edited file, or `file` if nothing changed.
     #[must_use]
     pub fn into_file(self, file: TaskFile) -> TaskFile {
         match self {
@@ -28,7 +28,7 @@ impl Change {
         }
     }
 
-    /// Returns the edited file, if anything had to change.
+    /// Returns the edited file, if anything changed.
     #[must_use]
     pub fn edited(self) -> Option<TaskFile> {
         match self {
@@ -41,21 +41,21 @@ impl Change {
 /// Why a task file was not edited.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EditError {
-    /// The row is not in this text.
+    /// The row isn't in this text.
     #[error("the row is not in this text")]
     NoSuchRow,
     /// The row is a checklist item.
     #[error("the row has no id, so it is a checklist item that regreen does not touch")]
     Checklist,
-    /// Another task has the id.
+    /// Another task already has the id.
     #[error("the id {0} is already used by another task")]
     IdTaken(TaskId),
-    /// The edit would have changed more than was meant. Nothing is written.
+    /// The edit would change more than intended. Nothing is written.
     #[error("the edit would change more than intended: {0}")]
     Refused(#[from] GuardError),
 }
 
-/// A replacement of some bytes of a text.
+/// A replacement of bytes in a text.
 #[derive(Clone, Debug)]
 pub(crate) struct Splice {
     pub(crate) at: Range<usize>,
@@ -70,26 +70,27 @@ impl Splice {
 }
 
 impl TaskFile {
-    /// Ticks a row's box.
+    /// Ticks a row.
     ///
     /// # Errors
-    /// If the row is unknown, is a checklist item, or the edit would do anything else.
+    /// Returns an error if the row is unknown or a checklist item, or the edit would change
+    /// anything else.
     pub fn tick(&self, row: RowId) -> Result<Change, EditError> {
         self.set_box(row, true)
     }
 
-    /// Empties a row's box.
+    /// Unticks a row.
     ///
     /// # Errors
-    /// As for [`TaskFile::tick`].
+    /// Fails like [`TaskFile::tick`].
     pub fn untick(&self, row: RowId) -> Result<Change, EditError> {
         self.set_box(row, false)
     }
 
-    /// Ticks a row's box, or empties it.
+    /// Ticks or unticks a row.
     ///
     /// # Errors
-    /// As for [`TaskFile::tick`].
+    /// Fails like [`TaskFile::tick`].
     pub fn set_box(&self, id: RowId, done: bool) -> Result<Change, EditError> {
         let row = self.row(id).ok_or(EditError::NoSuchRow)?;
         if !row.is_task() {
@@ -114,7 +115,7 @@ impl TaskFile {
         Ok(Change::Edited(edited))
     }
 
-    /// Returns the file with a row inserted, if that does what is meant and nothing else.
+    /// Returns the file with a row inserted, if the edit does that and nothing else.
     pub(crate) fn inserted(
         &self,
         splice: &Splice,

@@ -1,5 +1,5 @@
-//! The last check of an edit before it is written: it does what is meant and nothing else, or
-//! it is refused.
+//! The last check of an edit before it is written: if it does anything else than intended, it is
+//! refused.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use super::edit::Splice;
 use super::row::{Row, RowBox, RowId};
 use super::task_file::TaskFile;
 
-/// What an insertion has to do: add one row at this index, outside every block but those of the
-/// rows that `beside` is nested in; if it is a fix, of `near`.
+/// The intended effect of an insertion: one more row at this index, outside every block except
+/// those that `beside` is nested in. If it is a fix, it fixes `near`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Insertion<'t> {
     pub(crate) at: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Insertion<'t> {
     pub(crate) task: &'t NewTask,
 }
 
-/// What an edit would have done besides what was meant.
+/// An unintended effect of an edit.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GuardError {
     /// It would change other bytes.
@@ -43,7 +43,7 @@ pub enum GuardError {
         /// The line of that row, 1-based.
         line: usize,
     },
-    /// The new row would not be read as it was written.
+    /// The new row would not be read back as written.
     #[error("the new row would be read differently from what was written")]
     NewRow,
 }
@@ -67,8 +67,7 @@ pub(crate) fn check_insertion(
     check_new_row(after, splice, RowId(at), task, near)
 }
 
-/// Checks that one mark in a box has become another and nothing else changed, by reading the
-/// row's own line again.
+/// Checks that the mark in a box changed and nothing else, by parsing only the row's own line.
 pub(crate) fn check_box(
     before: &TaskFile,
     after: &TaskFile,
@@ -91,7 +90,7 @@ pub(crate) fn check_box(
         .ok_or(GuardError::NoBox)
 }
 
-/// Checks the same by reading the whole file again.
+/// Checks the same by parsing the whole file again.
 pub(crate) fn check_reading(
     before: &TaskFile,
     after: &TaskFile,
@@ -124,7 +123,7 @@ enum Expected {
 }
 
 impl Expected {
-    /// Returns where the row at `index` is found after the edit.
+    /// Returns the index after the edit of the row now at `index`.
     fn moved(self, index: usize) -> usize {
         match self {
             Self::Row { at, .. } if index >= at => index + 1,
@@ -150,7 +149,7 @@ impl Expected {
     }
 }
 
-/// Returns every old row is read as before, apart from what was meant to change.
+/// Checks that every old row reads as before, apart from the intended change.
 fn check_rows(
     before: &TaskFile,
     after: &TaskFile,
@@ -178,7 +177,7 @@ fn check_rows(
     Ok(())
 }
 
-/// Returns the rows whose block may become longer.
+/// Returns the rows whose blocks may grow.
 fn enclosing(before: &TaskFile, expected: Expected) -> Vec<RowId> {
     let Expected::Row { beside, .. } = expected else {
         return Vec::new();
@@ -200,7 +199,7 @@ fn same_words(old: &Row, new: &Row, expected: Expected, index: usize) -> bool {
         && new.depth == old.depth
 }
 
-/// Returns the block has the same bytes, moved at most.
+/// Returns whether the block has the same bytes, possibly moved.
 fn same_place(
     (before, old): (&TaskFile, &Row),
     (after, new): (&TaskFile, &Row),
@@ -224,7 +223,7 @@ fn byte_range(file: &TaskFile, row: &Row) -> Option<Range<usize>> {
     Some(file.lines.get(row.block.start)?.start..last.end)
 }
 
-/// Returns the new row is the task that was meant, and its block is all that was written.
+/// Checks that the new row is the intended task, and that its block is exactly what was written.
 fn check_new_row(
     after: &TaskFile,
     splice: &Splice,

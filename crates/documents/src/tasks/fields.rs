@@ -18,7 +18,8 @@ pub(crate) enum FieldName {
 }
 
 impl FieldName {
-    /// Parses `**Verify**: value`, with the colon inside or missing as well; returns the rest.
+    /// Parses `**Verify**: value`, also with the colon inside the bold text or missing. Returns the
+    /// rest.
     pub(crate) fn parse(content: &str) -> Option<(Self, &str)> {
         let (name, rest) = content.strip_prefix("**")?.split_once("**")?;
         let field = match name
@@ -40,8 +41,9 @@ impl FieldName {
     }
 }
 
-/// `Verify`, `Verify 2`, `Verify (unit)`, `Verify commands`, `Verification`. `Verified` is a record, and
-/// a sentence in bold that begins with one of these words is one.
+/// Whether this is `Verify`, `Verify 2`, `Verify (unit)`, `Verify commands` or `Verification`.
+/// `Verified` is a record, and a bold sentence that starts with one of these words is just a
+/// sentence.
 fn is_verify(name: &str) -> bool {
     let rest = name
         .strip_prefix("verification")
@@ -55,22 +57,31 @@ fn is_verify(name: &str) -> bool {
     rest.is_empty() || is_aside || is_number || is_noun
 }
 
-/// Reads the fields of a row's block. If one occurs twice, the first counts; of Verify, all do.
+/// Reads the fields of a row's block. If a field occurs twice, the first counts; for Verify, all
+/// do. Without a Do field, the code blocks directly below the row take its place.
 pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
     let mut fields = Fields::default();
     let mut at = row.line + 1;
     let block_end = row.block.end.min(lines.len());
     let mut child_indent = None;
+    let mut blocks = Vec::new();
+    // What is indented no deeper than the row belongs to the page, such as how to roll it back.
+    let mut is_over = false;
     while at < block_end {
         let Some(item) = lines.get(at).and_then(Line::item) else {
-            at += 1;
+            let end = fence_end(lines, at, block_end);
+            is_over |= ends_row(lines.get(at), row);
+            let own = lines.get(at..end).filter(|_| !is_over);
+            blocks.extend(own.unwrap_or_default());
+            at = end.max(at + 1);
             continue;
         };
         if item.indent <= row.indent {
+            is_over = true;
             at += 1;
             continue;
         }
-        // Bullets directly below the row, not those nested in them.
+        // Only bullets directly below the row count, not those nested in them.
         let direct = *child_indent.get_or_insert(item.indent);
         let end = item_end(lines, at, block_end, item.indent);
         let end = span_end(text, lines, at, end, block_end);
@@ -81,10 +92,30 @@ pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
             at += 1;
         }
     }
+    if fields.action.is_none() && !blocks.is_empty() {
+        fields.action = Some(value(text, "", blocks));
+    }
     fields
 }
 
-/// Returns where the lines below an item end: at the next one that is not indented further.
+/// Whether a line below a row belongs to the page again, not to the row.
+fn ends_row(line: Option<&Line>, row: &Row) -> bool {
+    line.is_some_and(|line| !line.is_blank() && line.indent <= row.indent)
+}
+
+/// Returns the end of the code block that starts at a line, or that line if none starts there.
+fn fence_end(lines: &[Line], at: usize, block_end: usize) -> usize {
+    use crate::markdown::LineKind::{FenceBody, FenceClose, FenceOpen};
+    let lines = lines.get(at..block_end).unwrap_or_default();
+    if lines.first().is_none_or(|line| line.kind != FenceOpen) {
+        return at;
+    }
+    let inside = lines.iter().skip(1);
+    let inside = inside.take_while(|line| matches!(line.kind, FenceBody | FenceClose));
+    at + 1 + inside.count()
+}
+
+/// Returns the end of the lines below an item: the next line that isn't indented further.
 fn item_end(lines: &[Line], at: usize, block_end: usize, indent: usize) -> usize {
     use crate::markdown::LineKind::{Blank, FenceBody, FenceClose};
     let belongs =
@@ -93,8 +124,8 @@ fn item_end(lines: &[Line], at: usize, block_end: usize, indent: usize) -> usize
     at + 1 + below.iter().take_while(|line| belongs(line)).count()
 }
 
-/// Returns where a field ends whose code span is still open at `end`: unindented lines continue a
-/// paragraph, and with it the span, as in `` `python -c "⏎import x⏎"` ``.
+/// Returns the end of a field whose code span is still open at `end`. Unindented lines continue a
+/// paragraph and so the span, as in `` `python -c "⏎import x⏎"` ``.
 fn span_end(text: &str, lines: &[Line], at: usize, end: usize, block_end: usize) -> usize {
     use crate::markdown::LineKind::{FenceOpen, IndentedCode, Text};
     let own = lines.get(at..end).unwrap_or_default();
@@ -110,7 +141,7 @@ fn span_end(text: &str, lines: &[Line], at: usize, end: usize, block_end: usize)
         .iter()
         .take_while(|line| matches!(line.kind, Text | IndentedCode));
     let closing = continued.position(|line| has_backticks(&text[line.start..line.end], open));
-    // A backtick that nothing closes opens no span.
+    // An unclosed backtick doesn't open a span.
     closing.map_or(end, |closing| end + closing + 1)
 }
 
@@ -138,10 +169,15 @@ fn take_field(text: &str, lines: &[Line], at: usize, end: usize, item: &Item, fi
     }
 }
 
-/// Returns the inline text and the lines below it without their common indent.
-fn value(text: &str, inline: &str, below: &[Line]) -> String {
+/// Returns the inline text, then the lines below it without their common indent.
+fn value<'l>(
+    text: &str,
+    inline: &str,
+    below: impl IntoIterator<Item = &'l Line> + Clone,
+) -> String {
     let common = below
-        .iter()
+        .clone()
+        .into_iter()
         .filter(|line| line.first < line.end)
         .map(|line| line.indent)
         .min();
@@ -153,7 +189,7 @@ fn value(text: &str, inline: &str, below: &[Line]) -> String {
     value.trim_matches('\n').trim_end().to_owned()
 }
 
-/// A line without its first `columns` columns of blanks.
+/// Returns a line without its first `columns` columns of blanks.
 fn dedented<'t>(text: &'t str, line: &Line, columns: usize) -> &'t str {
     let mut at = line.start;
     let mut column = 0;
@@ -167,7 +203,7 @@ fn dedented<'t>(text: &'t str, line: &Line, columns: usize) -> &'t str {
     &text[at..line.end]
 }
 
-/// Returns the message of a task's commit; `None` where it wants no commit of its own.
+/// Returns the commit message of a task; `None` if it asks for no commit.
 #[must_use]
 pub fn commit_message(field: &str) -> Option<String> {
     let line = field.lines().map(str::trim).find(|line| !line.is_empty())?;
@@ -175,14 +211,14 @@ pub fn commit_message(field: &str) -> Option<String> {
     (!says_none(message)).then(|| message.to_owned())
 }
 
-/// `None`, `None (nothing to commit)`, `N/A`, or nothing at all.
+/// Whether this is `None`, `None (nothing to commit)`, `N/A`, or empty.
 fn says_none(message: &str) -> bool {
     let first_word = message.split_whitespace().next().unwrap_or_default();
     let first_word = first_word.trim_end_matches(['.', ',', ':', ';']);
     first_word.is_empty() || ["none", "n/a"].contains(&first_word.to_ascii_lowercase().as_str())
 }
 
-/// `` `fix: x` (if there are changes) `` is the message `` `fix: x` ``.
+/// Strips a condition: `` `fix: x` (if there are changes) `` is the message `` `fix: x` ``.
 fn without_condition(line: &str) -> &str {
     let Some((message, condition)) = line.rsplit_once('(') else {
         return line;

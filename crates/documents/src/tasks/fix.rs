@@ -1,5 +1,4 @@
-//! Fix tasks in the file: a new one, which there are, and how much of its fix budget a task has
-//! used.
+//! Fix tasks in the file: inserting them, finding them, and counting them against the fix budget.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +12,11 @@ use crate::plan_review::row_before;
 use crate::state::FixRecord;
 
 impl TaskFile {
-    /// Returns the file with a fix after its task and the task's other fixes; `None` if it stands
-    /// there already.
+    /// Returns the file with a fix after its task and the task's other fixes; `None` if it is
+    /// already there.
     ///
     /// # Errors
-    /// If the task is gone, or the row cannot be inserted.
+    /// Returns an error if the task is gone, or the row can't be inserted.
     pub fn insert_fix(
         &self,
         task: &TaskKey,
@@ -26,17 +25,16 @@ impl TaskFile {
     ) -> Result<Option<Self>, EditError> {
         let row = self.resolve(task).ok_or(EditError::NoSuchRow)?;
         let parent = self.task(row).ok_or(EditError::NoSuchRow)?;
-        // In a list without ids the task may have another number by now.
+        // In a list without ids, the task may have another number by now.
         let parent_id = self.id(row).unwrap_or(&task.id);
         let fix = NewTask::fix(fix, parent_id, &parent, origin);
         Ok(self.insert(&fix, InsertPosition::After(row))?.edited())
     }
 
-    /// Returns the file with the box of a task so; `None` if it is so already, or there is no such
-    /// task.
+    /// Returns the file with a task ticked or unticked; `None` if it already is, or doesn't exist.
     ///
     /// # Errors
-    /// If the box cannot be set.
+    /// Returns an error if the box can't be set.
     pub fn box_set(&self, task: &TaskKey, done: bool) -> Result<Option<Self>, EditError> {
         let Some(row) = self.resolve(task) else {
             return Ok(None);
@@ -49,26 +47,42 @@ impl TaskFile {
         Ok(change?.edited())
     }
 
-    /// Returns the keys that a task which no longer passes may have now. Where several rows have its
-    /// id and none its title, it may be any of them, because people may also have moved it: opening
-    /// a row too many only costs a check, opening one too few would leave a red task done.
+    /// Returns the keys that a task which no longer passes may have now. If several rows have its
+    /// id and none its title, it may be any of them, because people may also have moved it.
+    /// Reopening a row too many only costs a check; one too few would leave a failing task ticked.
     #[must_use]
     pub fn keys_to_reopen(&self, task: &TaskKey) -> Vec<TaskKey> {
-        let rows = match self.resolve(task) {
+        let rows = match self.renumbered(task).or_else(|| self.resolve(task)) {
             Some(row) => vec![row],
             None => self.rows_with_id(&task.id).collect(),
         };
         rows.into_iter().filter_map(|row| self.key(row)).collect()
     }
 
-    /// Returns the row of a task that is there and not done.
+    /// Returns the only original with the title of a task, if it has another id: people who insert a
+    /// row renumber those that follow, and the id is another task's then.
+    fn renumbered(&self, task: &TaskKey) -> Option<RowId> {
+        let is_titled = |row: &RowId| {
+            let title = self.row(*row).map(|row| row.title.as_str());
+            title.is_some_and(|title| !title.is_empty() && title == task.title)
+        };
+        if self.rows_with_id(&task.id).any(|row| is_titled(&row)) {
+            return None;
+        }
+        let is_original = |row: &RowId| self.id(*row).is_some() && self.fixed_by(*row).is_none();
+        let mut titled = self.rows().filter(is_titled).filter(is_original);
+        titled.next().filter(|_| titled.next().is_none())
+    }
+
+    /// Returns the row of a task that exists and is open.
     #[must_use]
     pub fn open_row(&self, task: &TaskKey) -> Option<RowId> {
         self.resolve(task).filter(|row| !self.is_done(*row))
     }
 
-    /// Returns the plan as if people had said before an attempt what they said after it, of the
-    /// tasks as they are `now`: what they ticked is not a claim of the agent.
+    /// Returns the plan as if the choices that people made during an attempt, about the tasks as
+    /// they are `now`, had been made before it. That way their ticks don't count as the agent's
+    /// claims.
     #[must_use]
     pub fn as_chosen(self, now: &Self, choices: &[&PersonChoice]) -> Self {
         choices.iter().fold(self, |plan, choice| {
@@ -80,28 +94,28 @@ impl TaskFile {
             let Some(task) = plan.key_before_edit(now, &choice.task) else {
                 return plan;
             };
-            // Opening a task opens the groups around it.
+            // Reopening a task reopens the groups around it.
             let row = plan.resolve(&task).filter(|_| !done);
             let around = row.into_iter().flat_map(|row| plan.groups_around(row));
             let around = around.filter_map(|row| plan.key(row));
             let keys: Vec<TaskKey> = std::iter::once(task).chain(around).collect();
             keys.into_iter().fold(plan, |plan, key| {
-                // A box that cannot be set is left to the review, which keeps what it replaces.
+                // If the box can't be set, the review decides, which keeps what it replaces.
                 let chosen = plan.box_set(&key, done).ok().flatten();
                 chosen.unwrap_or(plan)
             })
         })
     }
 
-    /// Returns the key in this text of a task that may have got another title since: the review
-    /// of the plan takes back the title and must not take back the choice.
+    /// Returns the key in this text of a task whose title may have changed since. The review will
+    /// revert the title, and must not revert the choice with it.
     fn key_before_edit(&self, now: &Self, task: &TaskKey) -> Option<TaskKey> {
         let edited = || row_before(self, now, now.resolve(task)?);
         let row = self.resolve(task).or_else(edited);
         row.and_then(|row| self.key(row))
     }
 
-    /// A task, its root and their fixes: what is worked on while it is.
+    /// Returns a task, its root and their fixes, all of which count as being worked on.
     #[must_use]
     pub fn worked_on(&self, task: &TaskKey) -> Vec<TaskKey> {
         let root = self.resolve(task).map(|row| self.root(row));
@@ -116,7 +130,7 @@ impl TaskFile {
         keys
     }
 
-    /// Returns the fixes of a task, and of its fixes, that are not done.
+    /// Returns the open fixes of a task and of its fixes.
     #[must_use]
     pub fn open_fixes(&self, task: &TaskKey) -> Vec<TaskKey> {
         let row = self.resolve(task);
@@ -128,8 +142,8 @@ impl TaskFile {
         open.filter_map(|fix| self.key(fix)).collect()
     }
 
-    /// Returns the error that the last fix of a task was to remove, which an earlier run may
-    /// have made; empty if none is recorded.
+    /// Returns the error that the last fix of a task was made for, perhaps in an earlier run; empty
+    /// if none is recorded.
     fn last_error(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> String {
         let recorded = self.key(row).and_then(|key| map.get(key.id.as_str()));
         recorded
@@ -137,8 +151,8 @@ impl TaskFile {
             .unwrap_or_default()
     }
 
-    /// Returns the fixes of a task, in the order they were made: those that the state
-    /// remembers, and those that only stand in the file.
+    /// Returns the fixes of a task in the order they were made: those in the state file, then those
+    /// only in the task file.
     #[must_use]
     pub fn fix_ids(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> Vec<TaskId> {
         let recorded = self.key(row).and_then(|key| map.get(key.id.as_str()));
@@ -154,11 +168,10 @@ impl TaskFile {
 }
 
 impl TaskFile {
-    /// Returns what a task has used of its fix budget, by the rows and by the state's map.
+    /// Returns a task's use of its fix budget, by the rows and by the state file.
     #[must_use]
     pub fn fix_budget(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> Option<FixBudget> {
         let root = self.root(row);
-        let own = self.row(row)?.id.as_ref()?;
         let root_id = self.row(root)?.id.as_ref()?;
         let family = self.family(root, below(root_id, map));
         let total = |of: &dyn Fn(&str) -> u32| {
@@ -166,20 +179,17 @@ impl TaskFile {
             counts.fold(0, u32::saturating_add)
         };
         let forgiven = |id: &str| {
-            let title = [row, root]
+            let of = [row, root]
                 .into_iter()
-                .find(|row| self.id(*row).is_some_and(|own| own.as_str() == id))
-                .and_then(|row| self.title_among_namesakes(row));
-            map.get(id).map_or(0, |record| record.forgiven(title))
+                .find(|row| self.id(*row).is_some_and(|own| own.as_str() == id));
+            self.forgiven(of, id, map)
         };
         let noted = total(&|id| recorded(id, map));
         let noted = noted.saturating_sub(self.noted_for_namesakes(root, map));
         let all = larger(self.all_fixes(root).count(), noted);
         Some(FixBudget {
             depth: self.row(row)?.depth,
-            fixes: self
-                .fixes_made(row, map)
-                .saturating_sub(forgiven(own.as_str())),
+            fixes: self.fixes_used(row, map),
             root_fixes: all.saturating_sub(total(&forgiven)),
             root: root_id.clone(),
             fix_ids: self.fix_ids(row, map),
@@ -189,7 +199,20 @@ impl TaskFile {
         })
     }
 
-    /// Returns how many fixes were made for a task itself, forgiven or not.
+    /// Returns how many fixes were made for a task itself since a person last forgave them.
+    #[must_use]
+    pub fn fixes_used(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> u32 {
+        let id = self.row(row).and_then(|row| row.id.as_ref());
+        let forgiven = id.map_or(0, |id| self.forgiven(Some(row), id.as_str(), map));
+        self.fixes_made(row, map).saturating_sub(forgiven)
+    }
+
+    fn forgiven(&self, row: Option<RowId>, id: &str, map: &BTreeMap<String, FixRecord>) -> u32 {
+        let title = row.and_then(|row| self.title_among_namesakes(row));
+        map.get(id).map_or(0, |record| record.forgiven(title))
+    }
+
+    /// Returns how many fixes were made for the task itself, forgiven or not.
     #[must_use]
     pub fn fixes_made(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> u32 {
         let id = self.row(row).and_then(|row| row.id.as_ref());
@@ -198,8 +221,8 @@ impl TaskFile {
         larger(self.fixes(row).count(), noted)
     }
 
-    /// Returns how many fixes of other rows with the same id the map notes together with those of
-    /// this one. Fixes that people wrote and the map doesn't note take nothing away from it.
+    /// Returns how many fixes of other rows with the same id the map counts together with this
+    /// one's. Fixes that people wrote and the map doesn't have aren't subtracted.
     fn noted_for_namesakes(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> u32 {
         let record = self.id(row).and_then(|id| map.get(id.as_str()));
         let is_noted = |fix: &RowId| {
@@ -219,14 +242,14 @@ impl TaskFile {
         others.filter(move |other| *other != row)
     }
 
-    /// Returns the title of a row whose id other rows have as well: it tells which of them is meant.
+    /// Returns the title of a row if other rows have the same id, to tell them apart.
     pub(crate) fn title_among_namesakes(&self, row: RowId) -> Option<&str> {
         self.namesakes(row).next()?;
         Some(self.row(row)?.title.as_str())
     }
 
-    /// Returns the ids that fixes of an original may be noted under: those that the map leads
-    /// to, and those in the file. Fixes of another original with the same id have their own.
+    /// Returns the ids under which fixes of an original may be recorded: those reachable through
+    /// the map, and those in the file. Fixes of another original with the same id have their own.
     fn family<'a>(&'a self, root: RowId, mut ids: BTreeSet<&'a str>) -> BTreeSet<&'a str> {
         let id = |fix: RowId| self.id(fix).map(TaskId::as_str);
         let of_others = self.namesakes(root).flat_map(|other| self.all_fixes(other));
@@ -236,9 +259,9 @@ impl TaskFile {
         ids
     }
 
-    /// Returns the id of the next fix of a task: one more than the highest number that any row or
-    /// the map has used. A number is used also if only fixes of that fix are left: they would
-    /// belong to the new one.
+    /// Returns the id of a task's next fix: one more than the highest number used by any row or by
+    /// the map. A number counts as used even if only fixes of that fix are left, because they would
+    /// attach to the new one.
     #[must_use]
     pub fn next_fix_id(&self, row: RowId, map: &BTreeMap<String, FixRecord>) -> Option<TaskId> {
         let id = self.row(row)?.id.as_ref()?;
@@ -253,7 +276,7 @@ impl TaskFile {
     }
 }
 
-/// Returns `Some(2)` for `1.3.2` and for `1.3.2.1`, asked of `1.3`.
+/// Returns `Some(2)` for `1.3.2` and for `1.3.2.1`, relative to `1.3`.
 fn branch_number(id: &TaskId, other: &TaskId) -> Option<u32> {
     let below = other
         .as_str()
@@ -276,7 +299,7 @@ fn recorded(id: &str, map: &BTreeMap<String, FixRecord>) -> u32 {
     map.get(id).map_or(0, FixRecord::count)
 }
 
-/// An original, its fixes and theirs, as the map knows them.
+/// Returns an original, its fixes and theirs, according to the map.
 fn below<'a>(root: &'a TaskId, map: &'a BTreeMap<String, FixRecord>) -> BTreeSet<&'a str> {
     let mut seen = BTreeSet::from([root.as_str()]);
     let mut open = vec![root.as_str()];
@@ -326,7 +349,8 @@ mod tests {
             forgiven,
             ..FixRecord::default()
         };
-        // A person deleted 1.1.2, the second fix of a, wrote 1.1.9 for b, and forgave b's fix 1.1.3.
+        // A person deleted 1.1.2, the second fix of a, wrote 1.1.9 for b, and forgave b's fix
+        // 1.1.3.
         let file = TaskFile::read(
             "- [ ] 1.1 a\n- [x] 1.1.1 [FIX 1.1] x\n- [ ] 1.1 b\n- [x] 1.1.3 [FIX 1.1] x\n\
              - [x] 1.1.3.1 [FIX 1.1.3] x\n- [x] 1.1.9 [FIX 1.1] x\n",
@@ -343,7 +367,7 @@ mod tests {
     #[test]
     fn a_choice_about_a_task_that_got_another_title_since_is_heeded() {
         let cases = [
-            // Of two tasks with one id, and in a list without ids.
+            // Two tasks with the same id, and a list without ids.
             ("- [x] 1.1 a\n- [ ] 1.1 b\n", "- [ ] 1.1 a\n- [ ] 1.1 b\n"),
             ("- [x] a\n- [ ] b\n", "- [ ] a\n- [ ] b\n"),
         ];
@@ -388,12 +412,12 @@ mod tests {
                 .map(|keys| keys.into_iter().map(|key| key.title).collect())
                 .collect()
         };
-        // What a is called now can't be told: it may have moved as well.
+        // The row that is now a is unknown, because it may have moved too.
         assert_eq!(
             opened("- [x] 1.1 b\n- [x] 1.1 a, and more\n"),
             [vec!["b", "a, and more"], vec!["b"], vec![]]
         );
-        // A row with an id of its own keeps it under any title.
+        // A row with its own id keeps it under any title.
         assert_eq!(
             opened("- [x] 1.1 a, and more\n- [x] 1.2 c, and more\n"),
             [
@@ -402,5 +426,25 @@ mod tests {
                 vec!["c, and more"]
             ]
         );
+    }
+
+    #[test]
+    fn a_red_task_is_opened_under_its_new_id() {
+        let key = |id: &str, title: &str| TaskKey {
+            id: TaskId::parse(id).unwrap(),
+            occurrence: 0,
+            title: title.to_owned(),
+        };
+        let now = TaskFile::read(
+            "- [x] 1.1 New\n- [x] 1.2 a\n- [x] 1.3 b\n- [x] 1.4 c\n- [x] 1.5 c\n- [x] 1.2.1 [FIX 1.2] New fix\n",
+        );
+        let opened = |id, title| now.keys_to_reopen(&key(id, title));
+        assert_eq!(opened("1.1", "a"), [key("1.2", "a")]);
+        assert_eq!(opened("1.2", "b"), [key("1.3", "b")]);
+        // Two have this title: it may be either, or have another.
+        assert_eq!(opened("1.3", "c"), [key("1.3", "b")]);
+        assert_eq!(opened("9.9", "c"), []);
+        assert_eq!(opened("9.9", "New fix"), []);
+        assert_eq!(opened("9.9", ""), []);
     }
 }

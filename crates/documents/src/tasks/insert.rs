@@ -1,4 +1,4 @@
-//! New rows: where they go, and how they are separated.
+//! New rows: where they go, and how they are spaced.
 
 use regreen_model::{Marker, NewTask};
 
@@ -12,10 +12,10 @@ use crate::markdown::{FenceMark, eol_of};
 /// More blank lines than this between tasks are an accident, not a style.
 const MAX_GAP: usize = 2;
 
-/// Where a new row goes.
+/// The position of a new row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsertPosition {
-    /// After the row's block and the last of its fixes.
+    /// After the row's block and its last fix.
     After(RowId),
     /// Directly before the row.
     Before(RowId),
@@ -32,7 +32,7 @@ impl InsertPosition {
 /// Blank lines around a new row.
 #[derive(Clone, Copy)]
 struct Gap {
-    /// Between it and the row it is placed by.
+    /// Between it and the row it is placed next to.
     near: usize,
     /// On its other side.
     far: usize,
@@ -56,11 +56,11 @@ impl Gap {
 }
 
 impl TaskFile {
-    /// Inserts a task. If a row of that id already fixes the same task, nothing changes.
+    /// Inserts a task. If a row with that id already fixes the same task, nothing changes.
     ///
     /// # Errors
-    /// If the position is unknown, the id belongs to another task, or the edit would do
-    /// anything but add one row there.
+    /// Returns an error if the position is unknown, the id belongs to another task, or the edit
+    /// would do anything but add one row there.
     pub fn insert(&self, task: &NewTask, place: InsertPosition) -> Result<Change, EditError> {
         let row = self.row(place.row()).ok_or(EditError::NoSuchRow)?;
         if !row.is_task() {
@@ -80,10 +80,10 @@ impl TaskFile {
         self.insert_with_fallbacks(task, place).map(Change::Edited)
     }
 
-    /// Tries the file's own spacing, then a blank line before the task (a numbered row may
-    /// not follow text directly), then one after it as well (text may not continue what it
-    /// says), then copied fields on one line each; and if text further left stands before
-    /// the place, the same as far left as the rows around it, the next one included.
+    /// Tries the file's own spacing; then a blank line before the task, because a numbered row
+    /// can't directly follow text; then one after it as well, because text could continue it; then
+    /// copied fields on one line each. If text further left precedes the position, also tries the
+    /// indent of the surrounding rows, including the next one.
     fn insert_with_fallbacks(
         &self,
         task: &NewTask,
@@ -134,8 +134,8 @@ impl TaskFile {
         self.inserted(&splice, insertion)
     }
 
-    /// Returns the row whose indent and bullet a new row takes: that of the task itself, unless its
-    /// last fix stands further left and would swallow it.
+    /// Returns the row whose indent and bullet a new row takes: the task itself, unless its last
+    /// fix is further left and would swallow the new row.
     fn neighbour(&self, place: InsertPosition) -> RowId {
         let row = place.row();
         let indent = |row: RowId| self.row(row).map(|row| row.indent);
@@ -147,9 +147,9 @@ impl TaskFile {
         }
     }
 
-    /// Returns the last row that belongs to a task: itself or its last fix. Fixes that someone has
-    /// moved below another task don't count, nor do those below another row of the same id: a fix
-    /// there would be read as one of that row.
+    /// Returns the last row that belongs to a task: itself or its last fix. Fixes that someone
+    /// moved below another task don't count, nor do those below another row with the same id: a fix
+    /// there would be read as that row's.
     fn last_of(&self, row: RowId) -> RowId {
         let ends = |row: RowId| self.row(row).map_or(0, |row| row.block.end);
         let mut namesakes = self
@@ -170,7 +170,7 @@ impl TaskFile {
         let last = self.lines.get(end.checked_sub(1)?)?;
         let at = self.rows.partition_point(|row| row.line < end);
         let (above, below) = (eol.repeat(gap.near), eol.repeat(gap.far));
-        // A file without a final line ending stays one.
+        // A file without a final line ending keeps having none.
         let (offset, with) = if last.next > last.end {
             (last.next, format!("{above}{lines}{eol}{below}"))
         } else {
@@ -186,8 +186,8 @@ impl TaskFile {
         Some((splice_at(offset, with), row.0))
     }
 
-    /// Returns the style of a row, of those it is nested in, of the row below, and at last that of
-    /// the left margin.
+    /// Returns the styles to try: that of the row, of the rows it is nested in, of the row below,
+    /// and finally of the left margin.
     fn styles(&self, row: RowId) -> Vec<(RowId, RowStyle)> {
         let end = self.row(row).map_or(0, |row| row.block.end);
         let below = self
@@ -210,8 +210,8 @@ impl TaskFile {
         styles
     }
 
-    /// Returns the styles of the rows that would stand before and behind a new one: text between
-    /// them may be understood as it is only if the new row is as far left.
+    /// Returns the styles of the rows before and after a new one. Text between them may be
+    /// understood as before only if the new row is as far left.
     fn styles_around(&self, place: InsertPosition) -> Vec<(RowId, RowStyle)> {
         let InsertPosition::After(row) = place else {
             return Vec::new();
@@ -227,7 +227,7 @@ impl TaskFile {
         let row = self.row(beside)?;
         let line = self.lines.get(row.line)?;
         let item = line.item()?;
-        // In `- - [ ] a` other markers stand before the row's own.
+        // In `- - [ ] a`, other markers precede the row's own.
         let indent = if item.marker.start == line.first {
             self.text()[line.start..line.first].to_owned()
         } else {
@@ -240,7 +240,7 @@ impl TaskFile {
         })
     }
 
-    /// Returns how many blank lines the file puts between tasks, judged by the nearest ones.
+    /// Returns how many blank lines the file has between tasks, judged by the nearest ones.
     fn gap(&self, place: InsertPosition) -> usize {
         let row = match place {
             InsertPosition::After(row) => self.last_of(row),
@@ -256,7 +256,7 @@ impl TaskFile {
         gap.unwrap_or(usize::from(has_many_lines)).min(MAX_GAP)
     }
 
-    /// Blank lines between a row's block and the next row, if that follows.
+    /// Returns the blank lines between a row's block and the next row, if that follows directly.
     fn gap_below(&self, row: RowId) -> Option<usize> {
         let end = self.row(row)?.block.end;
         let blank = self
@@ -271,7 +271,7 @@ impl TaskFile {
         (next_row.line == end + blank).then_some(blank)
     }
 
-    /// Blank lines between a row and the block above it, if that ends there.
+    /// Returns the blank lines between a row and the block above it, if that ends there.
     fn gap_above(&self, row: RowId) -> Option<usize> {
         let line = self.row(row)?.line;
         let above = self.rows.get(row.0.checked_sub(1)?)?;
@@ -296,7 +296,7 @@ fn splice_at(offset: usize, with: String) -> Splice {
 fn on_one_line(task: &NewTask) -> NewTask {
     let one_line = |value: &Option<String>| {
         let value = value.as_deref()?;
-        // Code on one line would be other code.
+        // Code on one line would be different code.
         let has_code = value
             .lines()
             .any(|line| FenceMark::opening(line.trim()).is_some());

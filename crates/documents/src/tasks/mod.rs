@@ -1,4 +1,4 @@
-//! `tasks.md`: rows, what they say, which is next, and edits that damage nothing.
+//! `tasks.md`: rows and their contents, the next task, and safe edits.
 
 mod block;
 mod code;
@@ -14,6 +14,7 @@ mod request;
 mod row;
 mod services;
 mod task_file;
+mod unrun;
 mod verify;
 
 pub use code::shell_steps;
@@ -25,4 +26,5 @@ pub use row::RowId;
 pub(crate) use row::{Row, has_box};
 pub use services::background_start;
 pub use task_file::TaskFile;
+pub use unrun::{UNRUN_HELP, UnrunRows};
 pub use verify::verify_commands;

@@ -6,7 +6,7 @@ use regreen_model::{TaskId, TaskKind, Warning};
 
 use super::row::{Row, RowId};
 
-/// Sets ids, occurrences, lineage and kinds of all rows.
+/// Sets the ids, occurrences, lineage and kinds of all rows.
 pub(crate) fn number_rows(rows: &mut [Row], warnings: &mut Vec<Warning>) {
     let is_fix = names_a_task(rows);
     let has_ids = has_ids(rows, &is_fix);
@@ -25,8 +25,7 @@ pub(crate) fn number_rows(rows: &mut [Row], warnings: &mut Vec<Warning>) {
     settle_kinds(rows);
 }
 
-/// Returns which rows carry a `[FIX …]` that names a task of this file, by its id or by its
-/// position in a list without ids.
+/// Returns which rows have a `[FIX …]` marker that names a task in this file, by id or by position.
 fn names_a_task(rows: &[Row]) -> Vec<bool> {
     if !has_fixes(rows) {
         return vec![false; rows.len()];
@@ -43,12 +42,12 @@ fn names_a_task(rows: &[Row]) -> Vec<bool> {
         .collect()
 }
 
-/// Returns whether any row carries a `[FIX …]`. Most files have none, and need no search for it.
+/// Returns whether any row has a `[FIX …]` marker. Most files have none and skip the search.
 fn has_fixes(rows: &[Row]) -> bool {
     rows.iter().any(|row| row.fix_target().is_some())
 }
 
-/// Gives the top-level rows of a list without ids their numbers.
+/// Numbers the top-level rows of a list without ids.
 fn number(rows: &mut [Row], is_fix: &[bool]) {
     let unnamed =
         |(row, is_fix): &(&mut Row, &bool)| row.id.is_none() && row.parent.is_none() && !**is_fix;
@@ -59,7 +58,8 @@ fn number(rows: &mut [Row], is_fix: &[bool]) {
     }
 }
 
-/// Where a row stands among those of its id and its fixes.
+/// The relation of a row to others: the task it fixes, its depth in the chain of fixes, and its
+/// occurrence among rows with the same id.
 #[derive(Clone, Copy, Default)]
 struct Lineage {
     fix_of: Option<RowId>,
@@ -77,7 +77,7 @@ fn lineage(
     let mut seen = IdUses::default();
     let mut places: Vec<Lineage> = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
-        // A number that comes from the position makes no fix.
+        // An id that comes from the position doesn't make the row a fix.
         let own_id = row.id.as_ref().filter(|_| !row.numbered);
         let is_fix = own_id.is_some() && is_fix.get(at).is_some_and(|is_fix| *is_fix);
         let fix_of = row
@@ -102,21 +102,21 @@ fn lineage(
     places
 }
 
-/// Where each id has been seen so far, from the top.
+/// The uses of each id so far, in file order.
 #[derive(Default)]
 struct IdUses<'r> {
     by_id: BTreeMap<&'r TaskId, Uses>,
-    /// The nearest originals above, outermost first: what is further right than a later
-    /// one is out of reach.
+    /// The nearest originals above, outermost first. Anything further right than a later one is out
+    /// of reach.
     originals: Vec<InsertPosition>,
 }
 
-/// The rows of one id.
+/// The rows with one id.
 #[derive(Clone, Copy)]
 struct Uses {
     first: usize,
     last: usize,
-    /// How many there are before the last.
+    /// The number of rows before the last.
     before: u32,
 }
 
@@ -127,7 +127,7 @@ struct InsertPosition {
 }
 
 impl<'r> IdUses<'r> {
-    /// Gives the uses of the id so far, this one included.
+    /// Records a use of the id. Returns the uses so far, including this one.
     fn note(&mut self, id: &'r TaskId, row: usize, indent: usize, is_fix: bool) -> Uses {
         if !is_fix {
             self.originals.retain(|above| above.indent < indent);
@@ -145,7 +145,7 @@ impl<'r> IdUses<'r> {
         *self.by_id.entry(id).and_modify(again).or_insert(only)
     }
 
-    /// Returns the nearest original above that is not further right.
+    /// Returns the nearest original above that isn't further right.
     fn original_above(&self, indent: usize) -> Option<usize> {
         let reachable = self
             .originals
@@ -160,8 +160,8 @@ impl<'r> IdUses<'r> {
     }
 }
 
-/// Returns whether the file numbers its tasks: two originals with ids of one shape. Words like `S3`
-/// look like ids too, so with a single digit they must also differ from each other.
+/// Returns whether the file numbers its tasks: two originals have ids of one shape. Words like `S3`
+/// look like ids too, so ids with a single digit must also differ.
 fn has_ids(rows: &[Row], is_fix: &[bool]) -> bool {
     let mut first_of_shape: BTreeMap<&str, &TaskId> = BTreeMap::new();
     let originals = rows.iter().zip(is_fix).filter(|(_, is_fix)| !**is_fix);
@@ -173,7 +173,7 @@ fn has_ids(rows: &[Row], is_fix: &[bool]) -> bool {
     })
 }
 
-/// Returns the first original of each id, for fixes that stand above what they fix.
+/// Returns the first original with each id, for fixes that come before the task they fix.
 fn first_originals(rows: &[Row]) -> BTreeMap<&TaskId, usize> {
     let mut first = BTreeMap::new();
     if !has_fixes(rows) {
@@ -187,7 +187,7 @@ fn first_originals(rows: &[Row]) -> BTreeMap<&TaskId, usize> {
     first
 }
 
-/// Returns what ids of one shape have in common; see [`IdShape`](regreen_model::IdShape).
+/// Returns the common letters of ids with one shape; see [`IdShape`](regreen_model::IdShape).
 pub(crate) fn letters(id: &TaskId) -> &str {
     let text = id.as_str();
     let digit = text.bytes().position(|b| b.is_ascii_digit());
@@ -196,8 +196,8 @@ pub(crate) fn letters(id: &TaskId) -> &str {
 
 /// Returns the row that the row at `at` fixes.
 ///
-/// Looked for upwards, nearest first, so that no chain of fixes can go round in circles;
-/// only an original may also stand below its fix.
+/// Searches upwards, nearest first, so that no chain of fixes can be circular; only an original may
+/// also come after its fix.
 fn find_fixed(
     (at, row): (usize, &Row),
     target: &TaskId,
@@ -209,8 +209,8 @@ fn find_fixed(
         let below = originals.get(target).copied().filter(|row| *row > at);
         return seen.nearest(target).or(below).map(RowId);
     }
-    // Positions shift when people add rows above: the nearest original is the one meant,
-    // or a fix of it.
+    // Positions shift when people add rows above: the fix belongs to the nearest original, or to a
+    // fix of it.
     let original = seen.original_above(row.indent)?;
     let fix = seen.nearest(target).filter(|fix| *fix > original);
     Some(RowId(fix.unwrap_or(original)))
@@ -245,8 +245,8 @@ fn warn_of_duplicate(
     }
 }
 
-/// A row with tasks nested below it is a group; what is below an optional row is optional;
-/// a fix is as optional as what it fixes.
+/// A row with tasks nested below it is a group; everything below an optional row is optional; a fix
+/// is optional if the task it fixes is.
 fn settle_kinds(rows: &mut [Row]) {
     for at in 0..rows.len() {
         let Some(row) = rows.get(at) else { continue };
@@ -271,7 +271,7 @@ fn settle_kinds(rows: &mut [Row]) {
     }
 }
 
-/// Makes the nearest task above a group, and with it whatever it is nested in.
+/// Marks the nearest task above as a group, along with everything it is nested in.
 fn mark_groups(rows: &mut [Row], mut above: Option<RowId>) {
     while let Some(row) = above.and_then(|above| rows.get_mut(above.0)) {
         if row.kind == TaskKind::Group {

@@ -1,42 +1,41 @@
-//! Which task is next, and what is left for a run.
+//! The next task, and the tasks that are left for a run.
 
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    NextStep, PickedTask, PlanQuery, PlanStatus, Task, TaskId, TaskKey, TaskKind, VerifyCommand,
+    NextStep, PickedTask, PlanQuery, PlanStatus, TaskId, TaskKey, TaskKind, VerifyCommand,
 };
 
 use super::fields::commit_message;
 use super::row::{Row, RowId};
 use super::task_file::TaskFile;
 
-/// The rows to choose from.
+/// The rows to pick from.
 #[derive(Clone, Debug, Default)]
 pub struct Pick {
     /// Whether optional tasks run.
     pub include_optional: bool,
-    /// Tasks and fixes that were skipped or wait for a person.
+    /// Tasks and fixes that were skipped or are waiting for a person.
     pub passed_over: BTreeSet<TaskKey>,
-    /// Originals that come before their own open fixes: a new run after a limit tries them
-    /// once more first.
+    /// Originals that come before their own open fixes. After a limit, a new run tries them once
+    /// more first.
     pub originals_first: BTreeSet<TaskKey>,
 }
 
-/// The row that comes next.
+/// The next row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// A task or one of its fixes is to be run.
+    /// Run this task or fix.
     Run(RowId),
-    /// A group whose rows are done: it is verified and ticked, not run.
+    /// Verify and tick this group, whose rows are done.
     CloseGroup(RowId),
-    /// Nothing is left but what was passed over.
+    /// Nothing is left except what was passed over.
     Nothing,
 }
 
 impl TaskFile {
-    /// Returns the first open original that is required, or the deepest and latest of its open
-    /// fixes. So does an original that is done: regreen leaves none of its fixes open, a person wrote
-    /// them.
+    /// Returns the first open required original, or the deepest and latest of its open fixes. Open
+    /// fixes of a finished original count as well: regreen leaves none, so a person wrote them.
     #[must_use]
     pub fn next(&self, pick: &Pick) -> Next {
         for id in self.rows() {
@@ -63,13 +62,13 @@ impl TaskFile {
         Next::Nothing
     }
 
-    /// Returns how many originals that are required are still open, whatever was passed over.
+    /// Returns how many required originals are open, including those passed over.
     #[must_use]
     pub fn open_originals(&self, include_optional: bool) -> usize {
         self.open_rows(include_optional).count()
     }
 
-    /// Returns how many rows are still open that have this id or stand below it.
+    /// Returns how many rows with this id or nested below it are open.
     #[must_use]
     pub fn open_rows_of(&self, id: &TaskId, include_optional: bool) -> usize {
         let originals = self.open_rows(include_optional);
@@ -78,8 +77,8 @@ impl TaskFile {
         originals + self.rows_with_id(id).filter(is_open_fix).count()
     }
 
-    /// Returns whether nothing but its own Verify decides about a row: it is an original, or it fixes
-    /// one that is done.
+    /// Returns whether only its own Verify decides about a row: it is an original, or fixes a
+    /// finished one.
     fn is_on_its_own(&self, row: RowId) -> bool {
         let root = self.root(row);
         root == row || self.is_done(root)
@@ -96,25 +95,14 @@ impl TaskFile {
         })
     }
 
-    /// Returns whether a row is the task with this id, one of its fixes, or stands below it.
+    /// Returns whether a row is the task with this id, one of its fixes, or nested below it.
     #[must_use]
     pub fn belongs_to(&self, row: RowId, id: &TaskId) -> bool {
         let mut above = std::iter::successors(Some(self.root(row)), |row| self.parent(*row));
         above.any(|row| self.key(row).is_some_and(|key| key.id == *id))
     }
 
-    /// Returns the open rows with a Verify of their own that are not run: they are checklist items.
-    #[must_use]
-    pub fn unrun_checks(&self) -> Vec<Task> {
-        let is_left_out = |row: &RowId| self.kind(*row) == Some(TaskKind::Checklist);
-        let rows = self.rows().filter(is_left_out);
-        let rows = rows.filter(|row| !self.is_done(*row));
-        rows.filter_map(|row| self.task(row))
-            .filter(|task| task.fields.verify.is_some())
-            .collect()
-    }
-
-    /// Returns how many rows are there to run, fixes included.
+    /// Returns the number of rows to run, fixes included.
     #[must_use]
     pub fn runnable(&self, include_optional: bool) -> usize {
         self.rows
@@ -123,7 +111,7 @@ impl TaskFile {
             .count()
     }
 
-    /// Returns the 0-based place of a row's original among the rows to run.
+    /// Returns the 0-based position of a row's original among the rows to run.
     #[must_use]
     pub fn index_of(&self, row: RowId, include_optional: bool) -> usize {
         let root = self.root(row);
@@ -134,8 +122,8 @@ impl TaskFile {
     }
 
     fn is_passed_over(&self, row: RowId, pick: &Pick) -> bool {
-        self.key(row)
-            .is_some_and(|key| pick.passed_over.contains(&key))
+        let is_in = |key: TaskKey| pick.passed_over.contains(&key);
+        !pick.passed_over.is_empty() && self.key(row).is_some_and(is_in)
     }
 
     /// Returns whether a required row nested below a group is still open.
@@ -178,7 +166,7 @@ fn is_runnable(row: &Row, include_optional: bool) -> bool {
 }
 
 impl TaskFile {
-    /// Returns what the file has for a run that chooses from these tasks.
+    /// Returns the state of the plan for a run with this query.
     #[must_use]
     pub fn plan_status(&self, query: &PlanQuery) -> PlanStatus {
         let picked = match self.next_of(query) {
@@ -202,8 +190,8 @@ impl TaskFile {
         }
     }
 
-    /// Returns whether the task is there under its title. Another row with its id may be
-    /// another task, and must not be taken for it.
+    /// Returns whether the task is in the file with its title. A row with only its id may be
+    /// another task.
     fn has_under_its_title(&self, task: &TaskKey) -> bool {
         let found = self.resolve(task).and_then(|row| self.key(row));
         found.is_some_and(|key| key.title == task.title)
@@ -239,8 +227,8 @@ impl TaskFile {
         })
     }
 
-    /// The commands of its Verify. A row without one that declares a service is judged by whether
-    /// the service is ready.
+    /// Returns the commands that verify a row. A row with a service but no Verify is judged by
+    /// whether the service is ready.
     fn judged_by(&self, row: RowId) -> Vec<VerifyCommand> {
         let verify = self.verify_commands(row);
         if verify.is_empty() {
@@ -251,7 +239,7 @@ impl TaskFile {
         }
     }
 
-    /// Returns whether a fix has a check that neither the task that it fixes nor its root has.
+    /// Returns whether a fix has a check that neither the task it fixes nor its root has.
     fn has_own_verify(&self, fix: RowId, verify: &[VerifyCommand]) -> bool {
         let fixed = self.fixed_by(fix).into_iter().chain([self.root(fix)]);
         let theirs: Vec<VerifyCommand> = fixed.flat_map(|row| self.verify_commands(row)).collect();
@@ -277,7 +265,7 @@ impl TaskFile {
         }
     }
 
-    /// Originals that were not tried yet.
+    /// Returns the originals that haven't been tried yet.
     fn untried(&self, tried: &BTreeSet<TaskKey>) -> BTreeSet<TaskKey> {
         let originals = self.rows().filter(|row| self.fixed_by(*row).is_none());
         let keys = originals.filter_map(|row| self.key(row));
@@ -286,8 +274,8 @@ impl TaskFile {
 }
 
 impl TaskFile {
-    /// If only one task is asked for: that, its fixes and what stands below it, as long as it
-    /// is open.
+    /// Returns the next row of a run that is limited to one task: the task, its fixes and the rows
+    /// below it, for as long as it is open.
     fn next_of(&self, query: &PlanQuery) -> Next {
         let others = query.only.iter().flat_map(|id| {
             let others = self.rows().filter(|row| !self.belongs_to(*row, id));
@@ -312,7 +300,7 @@ impl TaskFile {
         }
     }
 
-    /// An optional task that is asked for by name is included.
+    /// Whether optional tasks run. Requesting one by name includes it.
     fn includes_optional(&self, query: &PlanQuery) -> bool {
         let mut named = query.only.iter().flat_map(|id| self.rows_with_id(id));
         query.include_optional || named.any(|row| self.is_optional(row))

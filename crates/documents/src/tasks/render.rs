@@ -1,4 +1,4 @@
-//! A new task as the lines of a task file.
+//! Renders a new task as lines of a task file.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use regreen_model::{NewTask, PlainLine};
 use super::row::RowBox;
 use crate::markdown::{FenceMark, scan};
 
-/// How the rows around a new task are written.
+/// The style of the rows around a new task.
 #[derive(Clone, Debug)]
 pub(crate) struct RowStyle {
     /// The blanks before the list marker.
@@ -65,7 +65,7 @@ impl Writer {
         }
     }
 
-    /// Writes a bullet; a value of several lines continues below it, code starts there.
+    /// Writes a bullet. A value of several lines continues below it, and code starts there.
     fn field(&mut self, name: &str, value: &str) {
         let value = without_boxes(value);
         let mut lines = value.lines();
@@ -96,7 +96,7 @@ impl Writer {
     }
 }
 
-/// Rows nested in a copied field would become tasks of their own: they lose their box.
+/// Removes boxes from a copied field, because rows nested in it would become tasks.
 fn without_boxes(value: &str) -> String {
     let scan = scan(value);
     let mut kept = String::with_capacity(value.len());

@@ -14,17 +14,17 @@ use crate::state::StateDocument;
 
 const ROWS: usize = 10;
 const TITLE_CHARS: usize = 120;
-/// What may stand between a row's id and its title, and is neither.
+/// Characters that may separate a row's id from its title.
 const SEPARATORS: [char; 5] = ['-', '–', '—', ':', ' '];
 
 impl TaskFile {
-    /// Returns the rows that come of a request for a task. `name` tells it from others: what was
-    /// granted once is granted again, with the same rows.
+    /// Returns the rows that a request for a task yields. `name` identifies it: a request that was
+    /// already granted yields the same rows again.
     ///
-    /// A fix asks on behalf of its original: what it needs first stands before that.
+    /// A fix asks on behalf of its original: its prerequisites go before that.
     ///
     /// # Errors
-    /// Why it is not honoured.
+    /// Returns the reason why the request is refused.
     pub fn grant(
         &self,
         state: &StateDocument,
@@ -40,13 +40,13 @@ impl TaskFile {
         if granted.is_none() {
             self.judge(state, (task, &original), request, &proposals)?;
         }
-        // Without its original, a fix is an original itself: what it was granted before stays.
+        // A fix whose original is gone counts as an original, and keeps what it was granted before.
         let ids = granted.unwrap_or_else(|| {
             let first = self.next_number(state, row, &original.id);
             let numbers = (first..).take(proposals.len());
             numbers.map(|number| original.id.child(number)).collect()
         });
-        // What a part changes is committed as its original is, unless it says otherwise.
+        // A part is committed like its original, unless it says otherwise.
         let commit = self.task(row).and_then(|task| task.fields.commit);
         let tasks = named(ids, proposals, commit.as_deref());
         match self.insert_granted(task, request.modification, &tasks) {
@@ -55,13 +55,13 @@ impl TaskFile {
         }
     }
 
-    /// Returns the original that a task is, or repairs.
+    /// Returns the original of a task, which may be the task itself.
     fn original_of(&self, task: &TaskKey) -> Option<(RowId, TaskKey)> {
         let root = self.root(self.resolve(task)?);
         Some((root, self.key(root)?))
     }
 
-    /// Returns why a request is not honoured.
+    /// Returns why a request is refused.
     fn judge(
         &self,
         state: &StateDocument,
@@ -81,7 +81,7 @@ impl TaskFile {
         if proposals.iter().any(|row| row.title.is_empty()) {
             return Err("a row that it proposes has no title".to_owned());
         }
-        // Two rows with ids would make checklist items of all that have none.
+        // Two rows with ids would turn all rows without one into checklist items.
         if self.is_by_position(original) {
             return Err(
                 "this list has no ids, so new rows would renumber its tasks; give them ids (1.1, 1.2, …) to allow it"
@@ -100,13 +100,13 @@ impl TaskFile {
         Ok(())
     }
 
-    /// Returns whether a task has its number from where it stands.
+    /// Returns whether a task's id comes from its position.
     fn is_by_position(&self, task: &TaskKey) -> bool {
         let row = self.resolve(task).and_then(|row| self.row(row));
         row.is_some_and(|row| row.numbered)
     }
 
-    /// Returns the first number that no row, no fix and no earlier request has used.
+    /// Returns the first number that no row, fix or earlier request has used.
     fn next_number(&self, state: &StateDocument, row: RowId, original: &TaskId) -> u32 {
         let free = self.next_fix_id(row, &state.fix_task_map());
         let free = free.and_then(|id| original.child_number(&id)).unwrap_or(1);
@@ -115,11 +115,11 @@ impl TaskFile {
         used.map_or(free, |used| free.max(used.saturating_add(1)))
     }
 
-    /// Parts and what has to be there first go before the original, what follows goes after it.
-    /// `None` if all of them stand there already.
+    /// Inserts granted rows: parts and prerequisites before the original, follow-ups after it.
+    /// `None` if all of them are already there.
     ///
     /// # Errors
-    /// If the task is gone, or a row cannot be inserted.
+    /// Returns an error if the task is gone, or a row can't be inserted.
     pub fn insert_granted(
         &self,
         task: &TaskKey,
@@ -128,7 +128,7 @@ impl TaskFile {
     ) -> Result<Option<Self>, EditError> {
         let (_, original) = self.original_of(task).ok_or(EditError::NoSuchRow)?;
         let mut edited: Option<Self> = None;
-        // After a row, the last is inserted first, so that they end up in their order.
+        // Rows that go after another are inserted last to first, so that they end up in order.
         let in_order: Vec<&NewTask> = match modification {
             Modification::AddFollowup => tasks.iter().rev().collect(),
             Modification::SplitTask | Modification::AddPrerequisite => tasks.iter().collect(),
@@ -149,7 +149,7 @@ impl TaskFile {
         Ok(edited)
     }
 
-    /// Returns the keys of granted tasks, as they stand in the file.
+    /// Returns the keys of granted tasks, as they are in the file.
     #[must_use]
     pub fn granted_keys(&self, tasks: &[NewTask]) -> Vec<TaskKey> {
         let rows = tasks
@@ -196,7 +196,8 @@ fn new_task(id: TaskId, proposal: Proposal) -> NewTask {
     }
 }
 
-/// A new task has one Verify field: several are joined to a script, of which every line must pass.
+/// Joins several Verify fields into one script in which every line must pass, because a new task
+/// has only one.
 fn joined_verify(fields: &Fields) -> Option<String> {
     if fields.more_verify.is_empty() {
         return commands(fields.verify.as_deref()?);
@@ -206,8 +207,8 @@ fn joined_verify(fields: &Fields) -> Option<String> {
     commands(&lines.join("\n"))
 }
 
-/// Commands stay as they are, but for what would let a person read another command than the one
-/// that runs: one as a code span, several or one with backticks in a fence.
+/// Formats commands so that a person reads exactly what will run: a single command as a code span;
+/// several, or one with backticks, in a fence.
 fn commands(text: &str) -> Option<String> {
     let is_plain = |c: &char| *c == '\t' || !(c.is_control() || is_format_control(*c));
     let lines: Vec<String> = text
@@ -229,7 +230,7 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("```") || line.starts_with("~~~")
 }
 
-/// A task as an agent proposes it: what it says, whatever it calls itself.
+/// A task as an agent proposes it, without the id it claims.
 struct Proposal {
     title: PlainLine,
     fields: Fields,
@@ -255,7 +256,8 @@ impl Proposal {
                     verify: verify.clone(),
                     more_verify: Vec::new(),
                     commit: commit.clone(),
-                    // Agents may ask for rows, not for programs that regreen runs for all of them.
+                    // Agents may ask for rows, but not for programs that regreen runs for all of
+                    // them.
                     service: None,
                     ready: None,
                 },
@@ -263,8 +265,8 @@ impl Proposal {
         }
     }
 
-    /// Returns the first row of the lines, as any row of a task file is read; lines without a
-    /// row are a title.
+    /// Parses the first row of the lines like any row of a task file; lines without a row are a
+    /// title.
     fn of_lines(original: &TaskId, lines: &str) -> Self {
         let file = TaskFile::read(lines);
         let row = file.row(RowId(0)).zip(file.task(RowId(0)));
@@ -285,7 +287,8 @@ impl Proposal {
     }
 }
 
-/// Returns the title without the number that its author expects: the next free one is what it gets.
+/// Returns the title without the number that its author expected, because it gets the next free
+/// one.
 fn own_title(original: &TaskId, text: &str) -> PlainLine {
     let line = PlainLine::first_of(text, TITLE_CHARS);
     let words = line.as_str().trim_start_matches(SEPARATORS);
@@ -331,7 +334,7 @@ mod tests {
         }
     }
 
-    /// Returns the file with the rows that `task` asks for.
+    /// Returns the file with the rows that `task` asked for.
     fn granted(
         file: &str,
         state: &StateDocument,
@@ -370,6 +373,22 @@ mod tests {
     }
 
     #[test]
+    fn the_state_file_says_how_many_changes_a_task_may_ask_for() {
+        let ask = |state: &StateDocument| {
+            let request = request(Modification::AddFollowup, "1.1", &["One"]);
+            granted("- [ ] 1.1 A\n- [ ] 1.2 B\n", state, "1.1", &request)
+        };
+        let state = r#"{"maxModificationsPerTask":1}"#;
+        let (mut state, _) = StateDocument::read(state).unwrap();
+        assert!(ask(&state).is_ok());
+        state.record_modification(&id("1.1"), "run/0", &[]);
+        assert_eq!(
+            ask(&state),
+            Err("task 1.1 already had its 1 change".to_owned())
+        );
+    }
+
+    #[test]
     fn rows_that_were_granted_are_not_added_again_when_the_original_is_gone() {
         let file = TaskFile::read(FILE);
         let fix = key(&file, "1.2.1");
@@ -380,7 +399,7 @@ mod tests {
         state.record_modification(&fix.id, "run/1", &ids);
         let divided = file.insert_granted(&fix, request.modification, &rows);
         let divided = divided.unwrap().unwrap();
-        // regreen is killed before it is told so, and a person removes the original.
+        // regreen is killed before it records the answer, and a person removes the original.
         let without = divided
             .text()
             .replace("- [ ] 1.2 B\n  - **Verify**: `true`\n", "");

@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use regreen_model::{Marker, TaskId, TaskKind};
 
-/// The index of a row in a [`TaskFile`](crate::TaskFile). It is valid only for the text it was
-/// read from: an edited text has other rows.
+/// The index of a row in a [`TaskFile`](crate::TaskFile). It is valid only for the text it was read
+/// from: in an edited text, rows have other indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RowId(pub(crate) usize);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// Given in the file or, in a list without ids, by position.
+    /// Written in the file or, in a list without ids, from the position.
     pub(crate) id: Option<TaskId>,
-    /// The id comes from the row's position.
+    /// Whether the id comes from the row's position.
     pub(crate) numbered: bool,
     pub(crate) occurrence: u32,
     pub(crate) title: String,
@@ -29,43 +29,43 @@ pub(crate) struct Row {
     pub(crate) content_indent: usize,
     /// Byte offset of the box's `[`.
     pub(crate) box_at: usize,
-    /// The lines of its block, the row's own first, trailing blank ones not included.
+    /// The lines of its block, starting with the row's own; trailing blank lines are excluded.
     pub(crate) block: Range<usize>,
     /// The row it is nested below.
     pub(crate) parent: Option<RowId>,
-    /// The task that it fixes.
+    /// The task it fixes.
     pub(crate) fix_of: Option<RowId>,
     pub(crate) depth: u32,
 }
 
 impl Row {
-    /// Returns the id that its `[FIX …]` marker names, if it has one.
+    /// Returns the id named by its `[FIX …]` marker, if it has one.
     pub(crate) fn fix_target(&self) -> Option<&TaskId> {
         self.markers.iter().find_map(Marker::fixes)
     }
 
-    /// A row that can be run: a task or a group, not a checklist item.
+    /// Returns whether the row is a task or a group, not a checklist item.
     pub(crate) fn is_task(&self) -> bool {
         self.kind != TaskKind::Checklist
     }
 }
 
-/// What may follow a box on its line: line tabulation and form feed are blanks as well.
+/// Blanks that may follow a box, including vertical tabs and form feeds.
 const BLANKS: [char; 4] = [' ', '\t', '\u{b}', '\u{c}'];
 
 /// The box at the start of a list item's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowBox {
     pub(crate) done: bool,
-    /// `[ ]*`, also written `[ ]\*`: skipped unless asked for.
+    /// `[ ]*`, also written `[ ]\*`: runs only on request.
     pub(crate) optional: bool,
-    /// Bytes up to the row's text.
+    /// The number of bytes up to the row's text.
     pub(crate) length: usize,
 }
 
 impl RowBox {
-    /// Reads the box that `content` starts with. A letter other than x is a marker, and
-    /// `[x](…)` is a link.
+    /// Parses the box at the start of `content`. A letter other than x is a marker, and `[x](…)` is
+    /// a link.
     pub(crate) fn parse(content: &str) -> Option<Self> {
         let (mark, rest) = match content.as_bytes() {
             [b'[', mark @ (b' ' | b'x' | b'X' | b'-' | b'~'), b']', ..] => (*mark, &content[3..]),
@@ -83,7 +83,7 @@ impl RowBox {
     }
 }
 
-/// Returns whether a list item starts with something that was probably meant as a box.
+/// Returns whether a list item starts with something that looks like a box.
 pub(crate) fn looks_like_box(content: &str) -> bool {
     let Some((inside, rest)) = content
         .strip_prefix('[')
@@ -103,7 +103,7 @@ pub(crate) fn has_box(content: &str) -> bool {
     RowBox::parse(content).is_some()
 }
 
-/// What a row's text says before it is known what kind of file it stands in.
+/// The start of a row's text, parsed before the kind of file is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RowHead {
     pub(crate) id: Option<TaskId>,
@@ -144,7 +144,7 @@ fn strip_bold(text: &str) -> Option<&str> {
     text.strip_prefix("**").or_else(|| text.strip_prefix("__"))
 }
 
-/// Takes known markers off the front; returns the rest without leading blanks.
+/// Strips known markers; returns the rest without leading blanks.
 fn take_markers<'t>(text: &'t str, markers: &mut Vec<Marker>) -> &'t str {
     let mut text = text.trim();
     while let Some((word, rest)) = text.strip_prefix('[').and_then(|t| t.split_once(']')) {
@@ -157,7 +157,7 @@ fn take_markers<'t>(text: &'t str, markers: &mut Vec<Marker>) -> &'t str {
     text
 }
 
-/// Takes an id off the front: the id, whether bold text ends with it, and the rest.
+/// Strips an id: returns the id, whether it ends bold text, and the rest.
 fn take_id(text: &str) -> Option<(TaskId, bool, &str)> {
     let is_id_char = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
     let end = text.find(|c| !is_id_char(c)).unwrap_or(text.len());
@@ -173,7 +173,7 @@ fn take_id(text: &str) -> Option<(TaskId, bool, &str)> {
     ends_token.then(|| (id, closed, strip_dash(rest.trim_start())))
 }
 
-/// `T012 — Title` and `T012 - Title` have the same title.
+/// Strips a dash: `T012 — Title` and `T012 - Title` have the same title.
 fn strip_dash(text: &str) -> &str {
     ["- ", "– ", "— ", ": "]
         .iter()

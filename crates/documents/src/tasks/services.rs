@@ -1,10 +1,10 @@
-//! Services: which programs run while a row is worked on.
+//! Services: which programs run during a row.
 //!
-//! A row declares one with `**Service**` and `**Ready**`, or as smart-ralph writes it: a `VE` row
+//! A row declares one with `**Service**` and `**Ready**`, or as smart-ralph does: with a `VE` row
 //! that starts a server in the background. It runs for the rows that follow in the same section or
-//! group, up to a row that ends it.
+//! group, until a row ends it.
 
-use regreen_model::{Fields, Service, Task, TaskKind};
+use regreen_model::{Fields, Service, Task, TaskId, TaskKind};
 
 use super::code::{Piece, pieces, spans};
 use super::numbering::letters;
@@ -12,21 +12,23 @@ use super::verify::verify_commands;
 use super::{RowId, TaskFile};
 use crate::markdown::LineKind;
 
-/// The ids of smart-ralph's rows for checks of the running program.
+/// The ids of smart-ralph's rows that check the running program.
 const CHECKS_OF_PROGRAM: &str = "VE";
-/// Values of a Service field that end what runs.
+/// The name of the field, in any case.
+const SERVICE_FIELD: &str = "service";
+/// Values of a Service field that end running services.
 const STOP: [&str; 4] = ["stop", "none", "end", "-"];
 
-/// Words that a step begins with which starts something.
+/// First words of steps that start something.
 const START: [&str; 5] = ["start", "launch", "run", "boot", "bring up"];
-/// What goes on running once it is started.
+/// Things that keep running once started.
 const SERVERS: [&str; 3] = ["server", "service", "daemon"];
 const BACKGROUND: [&str; 3] = ["in the background", "in background", "(background"];
-/// Words that steps begin with which regreen does itself for a service.
+/// First words of steps that regreen carries out itself for a service.
 const OWN_STEPS: [&str; 9] = [
     "wait", "poll", "sleep", "check", "verify", "confirm", "ensure", "record", "save",
 ];
-/// Words in the titles of smart-ralph's rows.
+/// Words in the titles of smart-ralph's startup rows.
 const STARTUP: [&str; 5] = ["startup", "start up", "start ", "launch", "boot"];
 const CLEANUP: [&str; 6] = [
     "cleanup",
@@ -38,8 +40,8 @@ const CLEANUP: [&str; 6] = [
 ];
 
 impl TaskFile {
-    /// Returns the services that run while a row is worked on: its own, and those of done rows
-    /// above it. A fix needs what its original needs.
+    /// Returns the services that run during a row: its own, and those of finished rows above it. A
+    /// fix needs the same as its original.
     #[must_use]
     pub fn services(&self, row: RowId) -> Vec<Service> {
         let row = self.root(row);
@@ -47,13 +49,13 @@ impl TaskFile {
             return Vec::new();
         }
         let mut running: Vec<(RowId, Service)> = Vec::new();
-        let originals = self.rows().take_while(|above| *above < row);
-        for above in originals.filter(|above| self.fixed_by(*above).is_none()) {
-            if self.ends_services(above) && self.is_done(above) {
+        let above = self.rows().take_while(|above| *above < row);
+        for above in above.filter(|above| self.may_be_about_services(*above)) {
+            if self.ends_services(above) {
                 running.retain(|(declared, _)| !self.is_in_scope(*declared, above));
             }
-            let is_up = self.is_done(above) && self.is_in_scope(above, row);
-            let service = self.declared_service(above).filter(|_| is_up);
+            let service = self.declared_service(above);
+            let service = service.filter(|_| self.is_in_scope(above, row));
             running.extend(service.map(|service| (above, service.of_others())));
         }
         let own = self.declared_service(row);
@@ -90,8 +92,7 @@ impl TaskFile {
         service(command, self.verify_commands(row), is_whole_task)
     }
 
-    /// Returns whether a row ends the services that run: it says so, or it is smart-ralph's row
-    /// that cleans up.
+    /// Returns whether a row ends running services: it says so, or it is smart-ralph's cleanup row.
     #[must_use]
     pub fn ends_services(&self, row: RowId) -> bool {
         let Some(task) = self.task(row) else {
@@ -103,7 +104,31 @@ impl TaskFile {
         }
     }
 
-    /// Returns whether a row stands in the group of `declared`, or, outside of groups, in its
+    /// Returns whether a row may have started a service or ended one, without reading its fields: a
+    /// plan has thousands of rows, and hardly one of them does.
+    fn may_be_about_services(&self, row: RowId) -> bool {
+        let Some(row) = self.row(row).filter(|row| row.done && row.fix_of.is_none()) else {
+            return false;
+        };
+        let lines = self.lines.get(row.block.clone()).unwrap_or_default();
+        let block = match lines {
+            [first, .., last] => self.text().get(first.first..last.end),
+            [line] => self.text().get(line.first..line.end),
+            [] => None,
+        };
+        let has_field = |block: &str| {
+            if !mentions_services(block) {
+                return false;
+            }
+            let mut bold = block
+                .split("**")
+                .map(|name| name.trim_end_matches(':').trim());
+            bold.any(|name| name.eq_ignore_ascii_case(SERVICE_FIELD))
+        };
+        row.id.as_ref().is_some_and(is_of_program) || block.is_some_and(has_field)
+    }
+
+    /// Returns whether a row is in the same group as `declared` or, outside of groups, in its
     /// section.
     fn is_in_scope(&self, declared: RowId, row: RowId) -> bool {
         match self.parent(declared) {
@@ -115,7 +140,8 @@ impl TaskFile {
         }
     }
 
-    /// A section ends at the next heading of its own level, or of one above.
+    /// Whether a row is in the same section. A section ends at the next heading of the same or a
+    /// higher level.
     fn is_in_section(&self, declared: RowId, row: RowId) -> bool {
         let (Some(from), Some(to)) = (self.row(declared), self.row(row)) else {
             return false;
@@ -128,13 +154,33 @@ impl TaskFile {
 
     fn heading_level(&self, line: usize) -> Option<usize> {
         let line = self.lines.get(line)?;
+        if line.kind != LineKind::Heading {
+            return None;
+        }
         let text = self.text().get(line.first..line.end)?;
         let level = text.bytes().take_while(|byte| *byte == b'#').count();
-        (line.kind == LineKind::Heading).then_some(level.max(1))
+        Some(level.max(1))
     }
 }
 
-/// Returns what a row starts in the background without declaring it: it ends with the attempt.
+/// Whether the name of the field is anywhere in the text. Few bytes are a `v`.
+fn mentions_services(text: &str) -> bool {
+    let name = SERVICE_FIELD.as_bytes();
+    let Some(mark) = name.iter().position(|byte| *byte == b'v') else {
+        return true;
+    };
+    let bytes = text.as_bytes();
+    let is_at = |v: usize| {
+        let from = v.checked_sub(mark);
+        let found = from.and_then(|from| bytes.get(from..from + name.len()));
+        found.is_some_and(|found| found.eq_ignore_ascii_case(name))
+    };
+    let mut marks = bytes.iter().enumerate();
+    marks.any(|(at, byte)| byte.eq_ignore_ascii_case(&b'v') && is_at(at))
+}
+
+/// Returns what a row starts in the background without declaring a service; it ends with the
+/// attempt.
 #[must_use]
 pub fn background_start(fields: &Fields) -> Option<String> {
     let texts = fields.action.iter().chain(&fields.verify);
@@ -157,8 +203,8 @@ pub fn background_start(fields: &Fields) -> Option<String> {
     started.next().map(|command| foreground(&command))
 }
 
-/// `npm run dev &`, `nohup ./serve`, `npm run dev & echo $! > pid`; not `a && b`, nor one that the
-/// same line waits for or ends.
+/// Whether this is `npm run dev &`, `nohup ./serve` or `npm run dev & echo $! > pid`, but not `a &&
+/// b`, nor a command that the same line waits for or ends.
 fn is_in_background(command: &str) -> bool {
     let command = command.trim();
     let starts = command.starts_with("nohup ")
@@ -172,7 +218,7 @@ fn is_in_background(command: &str) -> bool {
     starts && !ends_it
 }
 
-/// Returns the command without what puts it into the background.
+/// Returns the command without the parts that put it into the background.
 fn foreground(command: &str) -> String {
     let command = command.trim();
     let command = command.strip_prefix("nohup ").unwrap_or(command);
@@ -187,7 +233,7 @@ fn foreground(command: &str) -> String {
     first.trim().to_owned()
 }
 
-/// The value of a Service field: fenced code, a code span, or the first line as it is.
+/// Returns the command of a Service field: fenced code, a code span, or else the first line.
 fn service_command(field: &str) -> Option<String> {
     let mut lines = pieces(field).into_iter().map(|piece| match piece {
         Piece::Code { code, .. } => code,
@@ -205,13 +251,14 @@ fn says_stop(command: &str) -> bool {
 }
 
 fn is_check_of_program(task: &Task) -> bool {
-    task.id
-        .as_ref()
-        .is_some_and(|id| letters(id) == CHECKS_OF_PROGRAM)
+    task.id.as_ref().is_some_and(is_of_program)
 }
 
-/// Returns the command that smart-ralph's row starts, and whether its other steps only wait for
-/// it.
+fn is_of_program(id: &TaskId) -> bool {
+    letters(id) == CHECKS_OF_PROGRAM
+}
+
+/// Returns the command that a smart-ralph row starts, and whether its other steps only wait for it.
 fn started_by_check(task: &Task) -> Option<(String, bool)> {
     if !is_check_of_program(task) || !has_any(&task.title, &STARTUP) {
         return None;
@@ -232,7 +279,7 @@ fn started_by_check(task: &Task) -> Option<(String, bool)> {
     (!is_template).then(|| (foreground(&span.code), is_whole_task))
 }
 
-/// Returns whether a step starts a program that goes on running.
+/// Returns whether a step starts a program that keeps running.
 fn starts_server(step: &str) -> bool {
     let before_code = step.split('`').next().unwrap_or_default();
     let is_start = begins_with(step, &START) && has_any(before_code, &SERVERS);
@@ -244,7 +291,7 @@ fn has_any(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
-/// Returns whether the first word, behind a number or a bullet, is one of these.
+/// Returns whether the first word, after a number or a bullet, is one of these.
 fn begins_with(step: &str, words: &[&str]) -> bool {
     let text = step.trim_start_matches(|c: char| !c.is_alphabetic());
     let text = text.to_lowercase();
@@ -255,7 +302,7 @@ fn begins_with(step: &str, words: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    /// What runs while each row is worked on, with `!` where no agent is needed.
+    /// `expected` lists what runs during each row, with `!` where no agent is needed.
     #[track_caller]
     fn check(text: &str, expected: &[(&str, &str)]) {
         let file = TaskFile::read(text);

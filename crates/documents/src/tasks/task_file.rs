@@ -1,6 +1,6 @@
-//! A task file as it was read.
+//! A parsed task file.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use regreen_model::{Dialect, Task, TaskId, TaskKey, TaskKind, Warning};
 
@@ -12,19 +12,49 @@ use crate::markdown::{Line, LineKind, Scan, scan};
 
 /// A task file: its text and everything that was understood of it.
 ///
-/// Reading never fails; what could be understood only in part is among the warnings.
+/// Parsing never fails; warnings name what was understood only in part.
 #[derive(Clone, Debug)]
 pub struct TaskFile {
     text: String,
-    /// Shared: setting a box changes none of them.
+    /// Shared, because ticking a box changes none of them.
     pub(crate) lines: Arc<Vec<Line>>,
     pub(crate) rows: Vec<Row>,
     dialect: Dialect,
     warnings: Vec<Warning>,
+    /// Made when something is first looked up.
+    index: OnceLock<Index>,
+}
+
+/// What is looked up for row after row: a plan may have thousands of them.
+#[derive(Clone, Debug)]
+struct Index {
+    /// The rows that have an id, by id and then from the top.
+    by_id: Vec<RowId>,
+    /// The rows that fix others, from the top.
+    fixes: Vec<RowId>,
+}
+
+impl Index {
+    fn of(rows: &[Row]) -> Self {
+        let all = || rows.iter().enumerate();
+        let with_id = all().filter(|(_, row)| row.id.is_some());
+        let mut by_id: Vec<RowId> = with_id.map(|(at, _)| RowId(at)).collect();
+        // Rows with one id stay in their order.
+        by_id.sort_by(|one, other| id_at(rows, *one).cmp(&id_at(rows, *other)));
+        let fixes = all().filter(|(_, row)| row.fix_of.is_some());
+        Self {
+            by_id,
+            fixes: fixes.map(|(at, _)| RowId(at)).collect(),
+        }
+    }
+}
+
+fn id_at(rows: &[Row], row: RowId) -> Option<&TaskId> {
+    rows.get(row.0)?.id.as_ref()
 }
 
 impl TaskFile {
-    /// Reads a task file.
+    /// Parses a task file.
     #[must_use]
     pub fn read(text: impl Into<String>) -> Self {
         let text = text.into();
@@ -42,13 +72,14 @@ impl TaskFile {
             lines: Arc::new(lines),
             rows,
             warnings,
+            index: OnceLock::new(),
         }
     }
 
-    /// Returns the file with one mark replaced by another, as it would be read.
+    /// Returns the file with one box changed, as if parsed again.
     ///
-    /// Nothing but `done` of that row depends on which mark a box has: not what a line is,
-    /// not where a block ends, not what an id means. So nothing else is read again.
+    /// Only `done` of that row depends on the mark in its box: not the kind of a line, the end of a
+    /// block or the meaning of an id. So nothing else is parsed again.
     pub(crate) fn with_box(&self, row: RowId, text: String, done: bool) -> Self {
         let mut edited = Self {
             text,
@@ -56,6 +87,7 @@ impl TaskFile {
             rows: self.rows.clone(),
             dialect: self.dialect,
             warnings: self.warnings.clone(),
+            index: self.index.clone(),
         };
         if let Some(row) = edited.rows.get_mut(row.0) {
             row.done = done;
@@ -69,30 +101,30 @@ impl TaskFile {
         &self.text
     }
 
-    /// Returns the tool whose style the file has.
+    /// Returns the tool whose style the file follows.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Returns what was understood only in part, from the top.
+    /// Returns the warnings, in file order.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// Returns all rows, from the top.
+    /// Returns all rows, in file order.
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = RowId> + use<> {
         (0..self.rows.len()).map(RowId)
     }
 
-    /// Returns all rows with what they say, from the top.
+    /// Returns all rows with their contents, in file order.
     #[must_use]
     pub fn tasks(&self) -> Vec<Task> {
         self.rows().filter_map(|row| self.task(row)).collect()
     }
 
-    /// One row with what it says; `None` if this text has no such row.
+    /// Returns a row with its contents; `None` if this text has no such row.
     #[must_use]
     pub fn task(&self, row: RowId) -> Option<Task> {
         let found = self.row(row)?;
@@ -117,7 +149,7 @@ impl TaskFile {
         self.row(row).map(|row| row.kind)
     }
 
-    /// Returns whether a row is to be skipped unless asked for.
+    /// Returns whether a row runs only on request.
     #[must_use]
     pub fn is_optional(&self, row: RowId) -> bool {
         self.row(row).is_some_and(|row| row.optional)
@@ -129,7 +161,7 @@ impl TaskFile {
         self.row(row)?.id.as_ref()
     }
 
-    /// Returns the name of a row; `None` for checklist items, which have none.
+    /// Returns the key of a row; `None` for checklist items, which have no id.
     #[must_use]
     pub fn key(&self, row: RowId) -> Option<TaskKey> {
         let row = self.row(row)?;
@@ -140,13 +172,16 @@ impl TaskFile {
         })
     }
 
-    /// Returns the rows with an id, from the top; more than one if the file uses it twice.
+    /// Returns the rows with an id, in file order. There may be several.
     pub fn rows_with_id<'s>(&'s self, id: &'s TaskId) -> impl Iterator<Item = RowId> + use<'s> {
-        let has_id = move |row: &RowId| {
-            self.row(*row)
-                .is_some_and(|row| row.id.as_ref() == Some(id))
-        };
-        self.rows().filter(has_id)
+        let by_id = &self.index().by_id;
+        let first = by_id.partition_point(|row| id_at(&self.rows, *row) < Some(id));
+        let from_first = by_id.get(first..).unwrap_or_default().iter().copied();
+        from_first.take_while(move |row| id_at(&self.rows, *row) == Some(id))
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::of(&self.rows))
     }
 
     /// Returns the row that starts on a line (1-based).
@@ -158,10 +193,10 @@ impl TaskFile {
         at.ok().map(RowId)
     }
 
-    /// Returns the row that a key means in this text.
+    /// Returns the row that a key refers to in this text.
     ///
-    /// An id in the file identifies the task, whatever its title is now. A position does not,
-    /// because rows may have moved: there the title decides first.
+    /// An id written in the file identifies the task, whatever its title is now. A position
+    /// doesn't, because rows may have moved; there, the title decides first.
     #[must_use]
     pub fn resolve(&self, key: &TaskKey) -> Option<RowId> {
         let candidates: Vec<RowId> = self.rows_with_id(&key.id).collect();
@@ -176,13 +211,14 @@ impl TaskFile {
         if exact.as_ref().is_some_and(is_numbered) {
             return moved();
         }
-        // Of several with one id, the title tells which; a lone one may have a new title.
+        // The title selects one of several rows with the same id; a single one may have a new
+        // title.
         let same = candidates.iter().copied().find(titled);
         same.or_else(moved)
             .or(exact.filter(|_| candidates.len() == 1))
     }
 
-    /// A row's block as it stands in the file, trailing blank lines left out.
+    /// Returns a row's block as it is in the file, without trailing blank lines.
     #[must_use]
     pub fn block(&self, row: RowId) -> Option<&str> {
         let row = self.row(row)?;
@@ -197,7 +233,7 @@ impl TaskFile {
         self.row(fix)?.fix_of
     }
 
-    /// Returns the original at the end of a chain of fixes; the row itself if it is not a fix.
+    /// Returns the original at the end of a chain of fixes; the row itself if it isn't a fix.
     #[must_use]
     pub fn root(&self, row: RowId) -> RowId {
         std::iter::successors(Some(row), |row| self.fixed_by(*row))
@@ -205,18 +241,18 @@ impl TaskFile {
             .unwrap_or(row)
     }
 
-    /// Returns the fixes made for a task itself, from the top.
+    /// Returns the fixes made for a task itself, in file order.
     pub fn fixes(&self, of: RowId) -> impl Iterator<Item = RowId> + use<'_> {
-        self.rows()
-            .filter(move |row| self.fixed_by(*row) == Some(of))
+        let fixes = self.index().fixes.iter().copied();
+        fixes.filter(move |row| self.fixed_by(*row) == Some(of))
     }
 
-    /// Returns the fixes made for a task and for its fixes, from the top.
+    /// Returns the fixes made for a task and for its fixes, in file order.
     pub fn all_fixes(&self, of: RowId) -> impl Iterator<Item = RowId> + use<'_> {
         let descends = move |row: &RowId| {
             std::iter::successors(self.fixed_by(*row), |row| self.fixed_by(*row)).any(|up| up == of)
         };
-        self.rows().filter(descends)
+        self.index().fixes.iter().copied().filter(descends)
     }
 
     /// Returns the row that a row is nested below.
@@ -225,7 +261,7 @@ impl TaskFile {
         self.row(row)?.parent
     }
 
-    /// Returns the groups around a row, the nearest first.
+    /// Returns the groups around a row, nearest first.
     pub fn groups_around(&self, row: RowId) -> impl Iterator<Item = RowId> {
         std::iter::successors(self.parent(row), |row| self.parent(*row))
     }
@@ -260,7 +296,8 @@ pub(crate) fn recognise_dialect(text: &str, lines: &[Line], rows: &[Row]) -> Dia
     }
 }
 
-/// Only smart-ralph has `Do`, `Done when` and `Verify` below its rows.
+/// Whether this is a `Do`, `Done when` or `Verify` field, which only smart-ralph has below its
+/// rows.
 fn is_ralph_field(text: &str, line: &Line) -> bool {
     line.item()
         .and_then(|item| FieldName::parse(&text[item.content..line.end]))
@@ -270,7 +307,7 @@ fn is_ralph_field(text: &str, line: &Line) -> bool {
         })
 }
 
-/// `## 1. Setup`
+/// Whether this is a heading like `## 1. Setup`.
 fn is_numbered_heading(text: &str, line: &Line) -> bool {
     let title = text[line.first..line.end]
         .trim_start_matches('#')

@@ -1,5 +1,4 @@
-//! The Verify field of a task: which of its words may be commands, and what they are
-//! expected to give.
+//! The Verify field of a task: which of its words may be commands, and their expected results.
 
 mod bare;
 mod expectation;
@@ -12,22 +11,21 @@ use super::code::{Piece, pieces, spans};
 use super::{RowId, TaskFile};
 use crate::shell::is_setup;
 
-/// Returns the commands that a Verify field names, in order. Whether a word is a program is not
-/// known here.
+/// Returns the commands in a Verify field, in order. Whether a word is a program isn't known here.
 #[must_use]
 pub fn verify_commands(field: &str) -> Vec<VerifyCommand> {
     with_setup(commands_of(field, &Vec::new))
 }
 
 impl TaskFile {
-    /// Returns the commands that a task's Verify names, in order. Whether a word is a program is
-    /// not known here.
+    /// Returns the commands in a task's Verify, in order. Whether a word is a program isn't known
+    /// here.
     #[must_use]
     pub fn verify_commands(&self, row: RowId) -> Vec<VerifyCommand> {
         let fields = self.task(row).map(|task| task.fields);
         let files = || self.files_until(row);
         let mut commands = Vec::new();
-        // A field that only prepares the shell prepares it for the next one.
+        // A field that only prepares the shell applies to the next one.
         let mut prepared: Vec<VerifyCommand> = Vec::new();
         let mut prose = None;
         for field in fields.iter().flat_map(Fields::verify_fields) {
@@ -46,7 +44,7 @@ impl TaskFile {
         commands
     }
 
-    /// The files that a task and those before it name.
+    /// Returns the files named by a task and those before it.
     fn files_until(&self, row: RowId) -> Vec<String> {
         let rows = self.rows().take_while(|other| *other != row);
         let fields = rows
@@ -62,8 +60,8 @@ fn named_files(field: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// Each command with those in front of it that prepare the shell: `cd app` in a shell of its own would
-/// be forgotten.
+/// Prefixes each command with those before it that prepare the shell: the effect of `cd app` in a
+/// shell of its own would be lost.
 fn with_setup(commands: Vec<VerifyCommand>) -> Vec<VerifyCommand> {
     let mut ready: Vec<VerifyCommand> = Vec::new();
     let mut setup: Vec<String> = Vec::new();
@@ -90,7 +88,8 @@ fn with_setup(commands: Vec<VerifyCommand>) -> Vec<VerifyCommand> {
     ready
 }
 
-/// A field without a command next to others that have one, unless it tells how a check once ended.
+/// Returns the text of a field without a command next to others that have one, unless it reports
+/// how a check once ended.
 fn stated_in_prose(field: &str) -> Option<String> {
     let line = field
         .lines()
@@ -102,7 +101,7 @@ fn stated_in_prose(field: &str) -> Option<String> {
     (!is_record && !is_by_hand(line.trim_matches('`'))).then(|| line.to_owned())
 }
 
-/// Notes something that is said about the result and can't be checked.
+/// Notes part of a stated result that can't be checked.
 fn leave_unchecked(commands: &mut [VerifyCommand], stated: Option<String>) {
     if let Some(command) = commands.iter_mut().find(|one| one.unchecked.is_none()) {
         command.unchecked = stated;
@@ -119,7 +118,7 @@ fn commands_of(field: &str, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyComman
             .into_iter()
             .map(VerifyCommand::always)
             .collect();
-        // What stands before a script says what it is for.
+        // Text before a script says what it is for.
         if let Some(last) = scripts.last_mut() {
             last.unchecked = unchecked_lines(&parts.after);
         }
@@ -131,12 +130,12 @@ fn commands_of(field: &str, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyComman
     commands
 }
 
-/// A field's shell scripts, and everything that is not a code block.
+/// The shell scripts of a field, and everything that isn't a code block.
 #[derive(Default)]
 struct Parts {
     scripts: Vec<String>,
     prose: String,
-    /// The prose behind the last script.
+    /// The prose after the last script.
     after: String,
 }
 
@@ -180,14 +179,14 @@ fn from_prose(prose: &str, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyCommand
     }
 }
 
-/// The first line that says something about a result.
+/// Returns the first line that states a result.
 fn unchecked_lines(prose: &str) -> Option<String> {
     let mut lines = prose.lines().map(without_bullet);
     let line = lines.find(|line| expectation::is_stated(line))?;
     Some(line.to_owned())
 }
 
-/// A line without the bullet of a list, or the number of a step.
+/// Returns a line without its bullet or step number.
 fn without_bullet(line: &str) -> &str {
     let line = line.trim();
     let after_number = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -202,7 +201,7 @@ fn without_bullet(line: &str) -> &str {
     rest.unwrap_or(line).trim_start()
 }
 
-/// `echo 'Verify manually'` means that there is no way to verify it.
+/// Whether this is `echo 'Verify manually'`, which means that there is no way to verify the task.
 fn is_by_hand(command: &str) -> bool {
     let said = command
         .trim()
@@ -211,7 +210,7 @@ fn is_by_hand(command: &str) -> bool {
     said.is_some_and(|said| said.eq_ignore_ascii_case("verify manually"))
 }
 
-/// Words that stand in sentences and hardly ever in commands.
+/// Words that are common in sentences and rare in commands.
 const PROSE: &[&str] = &[
     "after", "all", "an", "and", "any", "are", "as", "at", "be", "been", "before", "both", "but",
     "by", "can", "do", "does", "each", "every", "exist", "exists", "from", "has", "have", "if",
@@ -231,7 +230,7 @@ fn is_prose(text: &str) -> bool {
         let word = word.trim_end_matches([',', '.', ';', ':']);
         PROSE.contains(&word)
     });
-    // Signs that no shell knows, and templates that were never filled in.
+    // Characters that no shell uses, and unfilled templates.
     let has_signs = ["→", "—", "–", "≥", "≤", "…", "{{", "`"]
         .iter()
         .any(|sign| unquoted.contains(sign));
@@ -239,7 +238,7 @@ fn is_prose(text: &str) -> bool {
     has_signs || is_capitalized || (has_words && !is_loop)
 }
 
-/// A line without what stands in quotes.
+/// Returns a line without quoted text.
 fn without_quoted(text: &str) -> String {
     let mut open = None;
     let outside = |c: &char| match (open, *c) {
@@ -258,7 +257,7 @@ fn without_quoted(text: &str) -> String {
     text.chars().filter(outside).collect()
 }
 
-/// A command that is one only if its first word is a program.
+/// Creates a command that counts only if its first word is a program.
 fn if_program(command: &str) -> VerifyCommand {
     VerifyCommand {
         form: VerifyForm::IfProgram,

@@ -1,4 +1,4 @@
-//! Folding the events of the final check, and what it has to know of the tasks.
+//! Folds the events of the final check, and what it needs to know about tasks.
 
 use regreen_model::{
     FinalCheckPolicy, Mark, NotRepeated, NotRepeatedReason, PickedTask, PromptKind, Regression,
@@ -8,14 +8,14 @@ use regreen_model::{
 use crate::state::{FinalCheckPhase, PassedCheck, Phase, State, TaskState};
 
 impl State {
-    /// Something begins that may change the work.
+    /// Counts the start of something that may change the work.
     pub(super) fn begin_step(&mut self, task: &TaskKey, attempt: u32) {
         self.steps += 1;
         self.last_attempt = Some((task.clone(), attempt));
         let steps = self.steps;
         self.with(task, |task| task.attempted_at = steps);
-        // In a list without ids, a row has another id while there are more rows above it: what it
-        // was under that id no longer says whether the agent has done its part.
+        // In a list without ids, a row's id changes with the rows above it. The state under the old
+        // id no longer says whether the agent has done its part.
         let namesakes = self.tasks.values_mut();
         let namesakes = namesakes.filter(|other| other.key().title == task.title);
         namesakes.for_each(|other| other.regressed_at = None);
@@ -36,7 +36,7 @@ impl State {
         }
     }
 
-    /// A task that is open again has to pass again.
+    /// Forgets that a task passed: once it is open again, it must pass again.
     pub(super) fn forget_passed(&mut self, task: &TaskKey) {
         self.claimed.retain(|(claim, _)| claim.task != *task);
         self.earlier_checks.retain(|passed| passed.task != *task);
@@ -67,8 +67,8 @@ impl State {
         self.final_check.out_of_time = out_of_time.map(|one| one.task.clone()).collect();
     }
 
-    /// A task that no longer passes keeps its attempts and its fixes: it is healed like one that
-    /// has just failed.
+    /// Reopens a task that no longer passes. It keeps its attempts and fixes, and is healed like
+    /// one that has just failed.
     pub(super) fn reopen(&mut self, key: &TaskKey) {
         self.final_check.phase = FinalCheckPhase::Idle;
         self.forget_passed(key);
@@ -91,8 +91,8 @@ impl State {
 }
 
 impl TaskState {
-    /// A task as it was picked. One that an agent had ticked on the side begins with the reason
-    /// why that did not last.
+    /// Creates the state of a picked task. If an agent had ticked it while working on another one,
+    /// it starts with the reason why it no longer passes.
     pub(super) fn new_or_regressed(picked: PickedTask, regression: Option<Regression>) -> Self {
         let mut task = Self::new(picked);
         if let Some(regression) = regression {

@@ -1,10 +1,10 @@
-//! What is known of services.
+//! The known state of services.
 
 use regreen_model::{Service, ServiceChange, ServiceReport};
 
 use crate::state::{ServiceState, State};
 
-/// How often a service is started again while one task is worked on.
+/// How often a service is restarted during one task.
 const RESTARTS: u32 = 1;
 
 impl State {
@@ -46,21 +46,21 @@ impl State {
         known.restarts += u32::from(is_spent);
     }
 
-    /// Another task is worked on: services may be started again for it.
+    /// Allows restarts again, because another task is being worked on.
     pub(super) fn renew_restarts(&mut self) {
         for service in &mut self.services {
             service.restarts = 0;
         }
     }
 
-    /// The process that ran them is gone, and they with it.
+    /// Marks all services as ended: the process that ran them is gone.
     pub(super) fn lose_services(&mut self) {
         for service in &mut self.services {
             service.is_running = false;
         }
     }
 
-    /// Whether a service may be started, or started again.
+    /// Whether a service may be started or restarted.
     pub(crate) fn may_start(&self, service: &Service) -> bool {
         let known = self
             .services

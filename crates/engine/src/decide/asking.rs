@@ -1,4 +1,4 @@
-//! What people decide: answers to questions, and choices made outside of runs.
+//! People's decisions: answers to questions, and choices made outside of runs.
 
 use regreen_model::{
     AnswerKind, Event, PersonAnswer, PersonChoice, PlainLine, PlannedRepair, RunOutcome,
@@ -11,15 +11,15 @@ use crate::state::{Phase, TaskState};
 
 const ERROR_CHARS: usize = 200;
 
-/// Asks what is to become of the task. The question stays open, also where no one can be asked
-/// now: then the run ends with it, or continues with other tasks.
+/// Asks what to do about the task. If nobody can be asked now, the question stays open, and the run
+/// ends or continues with other tasks.
 pub(super) fn ask(turn: &mut Turn<'_>, why: &str, repair: Option<PlannedRepair>) {
     let Some(task) = turn.task() else { return };
     let (key, root) = (task.key().clone(), task.picked.root.clone());
     let question = question(turn, task, why, repair.clone());
     let reason = reason(&question);
     let why = why.to_owned();
-    // It may take a person long to answer.
+    // A person may take long to answer.
     turn.save_state();
     turn.ask(Command::AskPerson(Box::new(question)), |seq| {
         Event::PersonAsked {
@@ -39,7 +39,7 @@ pub(super) fn ask(turn: &mut Turn<'_>, why: &str, repair: Option<PlannedRepair>)
     }
 }
 
-/// Asks again about the task that is next, if its question is open. Returns whether it is.
+/// Asks again about the next task if its question is still open. Returns whether it is.
 pub(super) fn ask_again(turn: &mut Turn<'_>) -> bool {
     let phase = turn.task().map(|task| task.phase.clone());
     let Some(Phase::Asking { why, repair, .. }) = phase else {
@@ -55,7 +55,7 @@ fn question(
     why: &str,
     repair: Option<PlannedRepair>,
 ) -> Question {
-    // No agent works on a group, and commands read no prompts.
+    // No agent works on a group, and commands don't read prompts.
     let listens = !task.picked.is_group && turn.state.config.agent.reads_prompts();
     let can_be = |choice: &AnswerKind| match choice {
         AnswerKind::Context => listens,
@@ -75,7 +75,7 @@ fn question(
     }
 }
 
-/// The reason why the run ends, for a person who was not there.
+/// Returns the reason why the run ends, for a person who wasn't watching.
 fn reason(question: &Question) -> String {
     let Question { task, why, .. } = question;
     let failure = question.failure.as_ref();
@@ -96,7 +96,7 @@ pub(super) fn answered(turn: &mut Turn<'_>, answer: &PersonAnswer, choice: Optio
     });
     record_choices(turn, choice.map_or(&[], std::slice::from_ref));
     match answer {
-        // The file may have been edited, also where that was not the answer.
+        // The person may have edited the file, whatever the answer was.
         PersonAnswer::Edit | PersonAnswer::Context { .. } | PersonAnswer::Skip => {
             picking::continue_run(turn);
         }
@@ -121,7 +121,7 @@ fn question_of(turn: &Turn<'_>, task: &TaskState) -> Question {
     question(turn, task, why, repair)
 }
 
-/// Records the choices that the run does not know yet.
+/// Records the choices that the run hasn't seen yet.
 pub(super) fn record_choices(turn: &mut Turn<'_>, choices: &[PersonChoice]) {
     for choice in choices {
         if choice.number > turn.state.choices_seen {
@@ -133,8 +133,8 @@ pub(super) fn record_choices(turn: &mut Turn<'_>, choices: &[PersonChoice]) {
     }
 }
 
-/// Whether a person has decided about the task. The choice takes effect when nothing of the task
-/// is pending.
+/// Whether a person has decided about the task. The choice takes effect once nothing of the task is
+/// pending.
 pub(super) fn is_decided(turn: &Turn<'_>) -> bool {
     turn.task().is_some_and(|task| task.choice.is_some())
 }

@@ -1,11 +1,11 @@
-//! Attempts: starting one, and deciding by its end before anything is verified.
+//! Attempts: starting them, and what their end decides before anything is verified.
 
 use std::collections::BTreeSet;
 
 use regreen_diagnosis::CONTRADICTION;
 use regreen_model::{
-    AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureRecord, Mark, PlanChanges,
-    PromptKind, TaskId, TaskKey, Timestamp,
+    AttemptClass, AttemptReport, CommandSeq, Event, Failure, FailureRecord, Limits, Mark,
+    PlanChanges, PromptKind, TaskId, TaskKey, Timestamp,
 };
 
 use super::turn::Turn;
@@ -14,7 +14,7 @@ use crate::command::{AttemptOrder, Command};
 use crate::recovery::{Charge, FailureClass, RecoveryRule};
 use crate::state::{Phase, State, TaskState};
 
-/// Starts the next attempt of the task, unless a limit or the user says stop.
+/// Starts the next attempt at the task, unless a limit or the user prevents it.
 pub(super) fn start(turn: &mut Turn<'_>) {
     let prompt = turn
         .task()
@@ -22,13 +22,13 @@ pub(super) fn start(turn: &mut Turn<'_>) {
     start_with(turn, prompt);
 }
 
-/// Starts the next attempt with something to tell the agent.
+/// Starts the next attempt with this kind of prompt.
 pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
     if turn.state.stopping.is_some() {
         postpone(turn, prompt);
         return;
     }
-    // A reminder is part of the attempt before it.
+    // A reminder belongs to the previous attempt.
     let limit = match prompt {
         PromptKind::Reminder => spending::used_up(turn),
         _ => run_limit(turn),
@@ -53,20 +53,20 @@ pub(super) fn start_with(turn: &mut Turn<'_>, prompt: PromptKind) {
     });
 }
 
-/// The limit of the run that allows no further attempt, in words.
+/// Returns the message about the run limit that rules out another attempt, if there is one.
 pub(super) fn run_limit(turn: &Turn<'_>) -> Option<String> {
     if !turn.is_used_up() {
         return spending::used_up(turn);
     }
-    let max = turn.state.iteration_limit();
     let progress = turn.state.config.progress_file.as_deref();
     let progress = progress.unwrap_or(".progress.md");
-    Some(format!(
-        "ERROR: Maximum global iterations ({max}) reached. Review {progress} for failure patterns."
+    Some(Limits::used_up(
+        turn.state.iteration_limit(),
+        Some(progress),
     ))
 }
 
-/// The user asked to stop: the attempt is made when the run is resumed.
+/// Leaves the attempt until the run is resumed, because the user asked to stop.
 fn postpone(turn: &mut Turn<'_>, prompt: PromptKind) {
     if let Some(task) = turn.task().map(|task| task.key().clone()) {
         turn.emit(Event::AttemptPostponed { task, prompt });
@@ -94,7 +94,10 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
             .attempt_timeout_ms
             .saturating_mul(u64::from(time_factor))
             .min(spending::time_left(turn)),
-        idle_timeout_ms: config.idle_timeout_ms,
+        // Whichever limit ended the last attempt, this one gets more.
+        idle_timeout_ms: config
+            .idle_timeout_ms
+            .map(|limit| limit.saturating_mul(u64::from(time_factor))),
         put_back: turn.state.put_back.clone(),
         context: turn.context_of(task),
         left_running: task
@@ -106,14 +109,14 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
     }
 }
 
-/// The diagnosis of the attempt before this one, if that was interrupted.
+/// Returns the diagnosis of the previous attempt, if it was interrupted.
 fn interrupted(task: &TaskState, prompt: PromptKind) -> Option<Box<Failure>> {
     let was_interrupted = matches!(prompt, PromptKind::NewSession | PromptKind::Interrupted);
     let report = task.report.as_ref().filter(|_| was_interrupted);
     report.and_then(|report| report.failure.diagnosis.clone())
 }
 
-/// Records what the session of an attempt is called, while the attempt is being made.
+/// Records the name of an attempt's session while the attempt is running.
 pub(super) fn seen(state: &State, now: Timestamp, seq: CommandSeq, session: &str) -> Decision {
     let Some(task) = state.task_of(seq) else {
         return Decision::default();
@@ -132,7 +135,7 @@ pub(super) fn seen(state: &State, now: Timestamp, seq: CommandSeq, session: &str
 pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
     let is_decided = asking::is_decided(turn);
     let Some(task) = turn.task() else { return };
-    // An attempt that the budget ended has not failed.
+    // An attempt that ended because the budget ran out has not failed.
     let is_out_of_budget = spending::will_have_ended(turn, report);
     let charged = is_charged(turn, task, report) && !is_out_of_budget;
     let counted = Some(is_counted(task, report) && !is_out_of_budget);
@@ -144,7 +147,7 @@ pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
         report: Box::new(report.clone()),
     });
     tell_changes(turn, &report.plan);
-    // Also where a person has decided about the task, the agent's ticks of others are claims.
+    // The agent's ticks on other tasks are claims even if a person has decided about this task.
     if !report.plan.claims.is_empty() {
         ask_claims(turn);
     } else if is_decided {
@@ -154,7 +157,7 @@ pub(super) fn ended(turn: &mut Turn<'_>, attempt: u32, report: &AttemptReport) {
     }
 }
 
-/// Tells what was changed in the plan, and what became of it.
+/// Reports changes to the plan and what regreen did about them.
 fn tell_changes(turn: &mut Turn<'_>, changes: &PlanChanges) {
     for message in &changes.warnings {
         turn.emit(Event::Warned {
@@ -166,8 +169,8 @@ fn tell_changes(turn: &mut Turn<'_>, changes: &PlanChanges) {
     }
 }
 
-/// The plan was changed while a check, a hook or a repair ran. Unlike an agent's, their ticks are
-/// not judged: the rows are open, and will be run.
+/// Handles changes to the plan during a check, a hook or a repair. Unlike an agent's ticks, theirs
+/// are not judged: the rows stay open and will be run.
 pub(super) fn plan_reviewed(
     state: &State,
     now: Timestamp,
@@ -179,7 +182,7 @@ pub(super) fn plan_reviewed(
     turn.decision()
 }
 
-/// Records what was changed in the plan other than by an attempt.
+/// Records changes to the plan that no attempt made.
 pub(super) fn tell_review(turn: &mut Turn<'_>, task: Option<&TaskKey>, changes: &PlanChanges) {
     turn.emit(Event::PlanReviewed {
         task: task.cloned(),
@@ -189,10 +192,11 @@ pub(super) fn tell_review(turn: &mut Turn<'_>, task: Option<&TaskKey>, changes: 
     warn_of_ticks(turn, changes.claims.iter().map(|claim| &claim.task.id));
 }
 
-/// How many ticks that were taken back are told one by one.
+/// How many reverted ticks are named one by one.
 const NAMED_TICKS: usize = 5;
 
-/// An agent may tick thousands of rows that it added.
+/// Warns of reverted ticks, in bulk if there are many: an agent may tick thousands of rows it
+/// added.
 fn warn_of_ticks<'t>(turn: &mut Turn<'_>, ids: impl Iterator<Item = &'t TaskId>) {
     let ids: Vec<&TaskId> = ids.collect();
     for id in ids.iter().take(NAMED_TICKS) {
@@ -208,8 +212,8 @@ fn warn_of_ticks<'t>(turn: &mut Turn<'_>, ids: impl Iterator<Item = &'t TaskId>)
     }
 }
 
-/// Someone removed or ticked the task since it was picked: between attempts people may edit the
-/// file. There is nothing to run, and nothing to repair.
+/// Leaves a task that someone removed or ticked since it was picked, as people may between
+/// attempts. There is nothing left to run or fix.
 pub(super) fn gone(turn: &mut Turn<'_>) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
@@ -220,14 +224,14 @@ pub(super) fn gone(turn: &mut Turn<'_>) {
     }
 }
 
-/// Whether an attempt is charged to its task: unless its class is charged to something else.
+/// Whether an attempt is charged to its task rather than to something else.
 fn is_charged(turn: &Turn<'_>, task: &TaskState, report: &AttemptReport) -> bool {
-    // Attempts of a task that a person has decided about don't count.
+    // Attempts don't count if a person has decided about the task.
     if task.choice.is_some() {
         return false;
     }
-    // A reminder is part of the attempt before it, and a request to split is not an attempt; but
-    // nothing can be interrupted for ever.
+    // A reminder belongs to the previous attempt, and a request to split isn't an attempt. But even
+    // these can't be interrupted for ever.
     let is_extra = task.reminded || task.asked_to_split;
     if is_extra && report.class != AttemptClass::Interrupted {
         return false;
@@ -238,7 +242,7 @@ fn is_charged(turn: &Turn<'_>, task: &TaskState, report: &AttemptReport) -> bool
     charge.is_none_or(|charge| charge.is_taken_from_task(&task.history(), recovery))
 }
 
-/// Whether it is one of the run's attempts. A reminder is part of the one before.
+/// Whether it counts as one of the run's attempts. A reminder belongs to the previous one.
 fn is_counted(task: &TaskState, report: &AttemptReport) -> bool {
     let class = FailureClass::of_ending(report);
     let charge = class.map(|class| RecoveryRule::of(class).charge);
@@ -246,7 +250,7 @@ fn is_counted(task: &TaskState, report: &AttemptReport) -> bool {
     !is_extra && charge.is_none_or(Charge::is_taken_from_run)
 }
 
-/// Asks for the rows that the agent ticked on its own to be verified.
+/// Asks for the rows that the agent ticked of its own accord to be verified.
 pub(super) fn ask_claims(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };
     let key = task.key().clone();
@@ -288,8 +292,8 @@ pub(super) fn claims_judged(turn: &mut Turn<'_>, kept: &[TaskKey], taken_back: &
     }
 }
 
-/// Decides what follows the last attempt. The agent's own trouble is not a failure of the task,
-/// unless it comes too often.
+/// Decides what follows the last attempt. Trouble of the agent's own is not a failure of the task,
+/// unless it happens too often.
 fn judge(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };
     let Some(report) = task.report.clone() else {
@@ -314,7 +318,7 @@ fn judge(turn: &mut Turn<'_>) {
     }
 }
 
-/// Starts the next attempt if the task may have one more.
+/// Starts the next attempt if the task has one left.
 pub(super) fn start_unless_used_up(turn: &mut Turn<'_>) {
     let limits = &turn.state.config.limits;
     let task = turn.task();
@@ -331,12 +335,12 @@ fn judge_ordinary(turn: &mut Turn<'_>) {
     }
 }
 
-/// Decides by what the attempt says of its work, before anything is verified.
+/// Decides by what the attempt reports about its work, before anything is verified.
 pub(super) fn judge_work(turn: &mut Turn<'_>) {
     let Some(report) = turn.task().and_then(|task| task.report.clone()) else {
         return;
     };
-    // An agent that was to split the task and did not is not asked for a signal either.
+    // An agent that was asked to split the task and didn't is not asked for a signal either.
     let is_final = turn
         .task()
         .is_some_and(|task| task.reminded || task.asked_to_split);
@@ -347,7 +351,7 @@ pub(super) fn judge_work(turn: &mut Turn<'_>) {
     if has_failed {
         return healing::fail(turn, report.failure.clone());
     }
-    // A reminder is for agents that lack nothing but the signal: one that admits failure failed.
+    // Reminders are for agents that only forgot the signal; one that admits failure has failed.
     if let Some(words) = &report.contradiction {
         if !report.signalled {
             return healing::fail(turn, report.failure.clone());
@@ -357,7 +361,8 @@ pub(super) fn judge_work(turn: &mut Turn<'_>) {
     verifying::start(turn, false);
 }
 
-/// The agent has signalled completion, but its words and something else say otherwise.
+/// Handles an agent that signalled completion although its words, and something else, contradict
+/// it.
 pub(super) fn contradicted(turn: &mut Turn<'_>, words: &str) {
     turn.emit(Event::Warned {
         message: CONTRADICTION.to_owned(),

@@ -1,4 +1,4 @@
-//! The ends of a run.
+//! How a run ends.
 
 use regreen_model::{ERROR_CHARS, Event, PlainLine, RunOutcome, StopSignal, TaskKey, Timestamp};
 
@@ -6,9 +6,9 @@ use super::turn::Turn;
 use super::{Decision, picking};
 use crate::command::Command;
 use crate::input::CommitResult;
-use crate::state::State;
+use crate::state::{State, TaskState};
 
-/// The scope of the closing commit of a spec without a name.
+/// The scope of the closing commit if the spec has no name.
 const DEFAULT_SCOPE: &str = "spec";
 const SCOPE_CHARS: usize = 50;
 
@@ -19,8 +19,8 @@ pub(super) fn end(turn: &mut Turn<'_>, outcome: RunOutcome) {
     turn.ask_aside(Command::Finish);
 }
 
-/// Ends a run that has done what it was to do. The progress file names the last commit, so it is
-/// committed after that.
+/// Ends a run that did what it was meant to do. The progress file names the last commit, so it is
+/// committed afterwards.
 pub(super) fn finish(turn: &mut Turn<'_>, outcome: RunOutcome) {
     let is_done = matches!(outcome, RunOutcome::AllGreen | RunOutcome::OnlyDone);
     let is_closed = turn.state.closed_at == Some(turn.state.steps);
@@ -31,13 +31,22 @@ pub(super) fn finish(turn: &mut Turn<'_>, outcome: RunOutcome) {
     let number = turn.state.commits;
     let spec = PlainLine::first_of(&turn.state.config.spec, SCOPE_CHARS).or(DEFAULT_SCOPE);
     let message = format!("chore({spec}): record progress");
-    turn.ask(Command::CloseCommit { message, number }, |seq| {
-        Event::ClosingCommitAsked { seq }
-    });
+    let command = Command::CloseCommit {
+        message,
+        number,
+        completes: outcome == RunOutcome::AllGreen,
+    };
+    turn.ask(command, |seq| Event::ClosingCommitAsked { seq });
 }
 
-/// What could not be committed does not take back that everything is done.
-pub(super) fn closing_committed(state: &State, now: Timestamp, result: &CommitResult) -> Decision {
+/// Everything stays done even if the closing commit failed. If its hooks changed other files, the
+/// final check follows once more.
+pub(super) fn closing_committed(
+    state: &State,
+    now: Timestamp,
+    result: &CommitResult,
+    changed: bool,
+) -> Decision {
     let mut turn = Turn::about_run(state, now);
     let (hash, warnings) = match result {
         CommitResult::Done { hash, warnings } => (Some(hash.clone()), warnings.clone()),
@@ -52,28 +61,34 @@ pub(super) fn closing_committed(state: &State, now: Timestamp, result: &CommitRe
     for message in warnings {
         turn.emit(Event::Warned { message });
     }
-    turn.emit(Event::ClosingCommitted { hash });
-    // Hooks take their time: people may have edited the plan meanwhile.
+    turn.emit(Event::ClosingCommitted { hash, changed });
+    // Hooks take time; people may have edited the plan meanwhile.
     picking::continue_run(&mut turn);
     turn.decision()
 }
 
-/// Ends the run at a limit. Where fixes were made, the progress file says first that they
-/// were not enough.
+/// Ends the run at a limit. First the progress file says that fixes were not enough, if some were
+/// made; it is also made if the message names it.
 pub(super) fn limit(turn: &mut Turn<'_>, message: String) {
-    let is_healing = turn.state.config.recovery;
-    let task = turn
-        .task()
-        .filter(|task| is_healing && (task.picked.is_fix() || task.owns_fixes()));
+    let task = turn.task();
+    let task = task.filter(|task| is_healed(turn, task) || turn.is_used_up());
     match task.map(|task| task.key().clone()) {
         Some(task) => note_failure(turn, task, message),
         None => end_at_limit(turn, message),
     }
 }
 
+fn is_healed(turn: &Turn<'_>, task: &TaskState) -> bool {
+    turn.state.config.recovery && (task.picked.is_fix() || task.owns_fixes())
+}
+
 fn note_failure(turn: &mut Turn<'_>, task: TaskKey, message: String) {
     turn.withdraw();
-    let command = Command::NoteFailure { task: task.clone() };
+    let failure = turn.task().and_then(|task| task.failure.as_ref());
+    let command = Command::NoteFailure {
+        task: task.clone(),
+        kind: failure.and_then(|failure| Some(failure.confident_diagnosis()?.kind)),
+    };
     turn.ask(command, |seq| Event::HistoryAsked { seq, task, message });
 }
 
@@ -105,14 +120,15 @@ pub(super) fn stop_if_asked(turn: &mut Turn<'_>) -> bool {
     true
 }
 
-/// The user asks to stop: what runs is being stopped, and its answer ends the run.
+/// Handles the user's request to stop. The running command is being stopped, and its answer ends
+/// the run.
 pub(super) fn stop(state: &State, now: Timestamp, signal: StopSignal) -> Decision {
     let mut turn = Turn::about_run(state, now);
     turn.emit(Event::StopAsked { signal });
     turn.decision()
 }
 
-/// Passes on what the user should know.
+/// Passes warnings on to the user.
 pub(super) fn noticed(state: &State, now: Timestamp, messages: &[String]) -> Decision {
     let mut turn = Turn::about_run(state, now);
     for message in messages {

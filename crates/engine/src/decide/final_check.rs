@@ -1,6 +1,6 @@
-//! The final check: before a run ends with everything done, the checks that passed in it, and in the
-//! runs before it since all tasks were last done, run once more. A later task may have broken an
-//! earlier one.
+//! The final check. Before a run ends with everything done or skipped, the checks that passed in
+//! it, and in earlier runs since all tasks were last done, run once more: a later task may have
+//! broken an earlier one.
 
 use std::fmt::Write as _;
 
@@ -17,8 +17,8 @@ use crate::state::{Phase, State, TaskState};
 
 const ERROR_CHARS: usize = 200;
 
-/// Starts the final check, unless it has passed or there is nothing to repeat. Returns whether
-/// the run has to wait for it.
+/// Starts the final check, unless it has passed or there is nothing to repeat. Returns whether the
+/// run must wait for it.
 pub(super) fn start(turn: &mut Turn<'_>, state: &State) -> bool {
     let is_off = state.config.final_check == FinalCheckPolicy::Off;
     if is_off || state.final_check.passed_at == Some(state.steps) {
@@ -47,7 +47,7 @@ pub(super) fn start(turn: &mut Turn<'_>, state: &State) -> bool {
     true
 }
 
-/// Goes by what the checks found now.
+/// Acts on the results of the repeated checks.
 pub(super) fn ended(
     state: &State,
     now: Timestamp,
@@ -64,7 +64,7 @@ pub(super) fn ended(
             let message = describe(regression);
             turn.emit(Event::Warned { message });
         }
-        // The check took its time: people may have edited the plan meanwhile.
+        // The check took time; people may have edited the plan meanwhile.
         picking::continue_run(&mut turn);
     }
     turn.decision()
@@ -78,13 +78,13 @@ fn reopen(turn: &mut Turn<'_>, regressed: &[Regression]) {
     turn.ask(command, |seq| Event::ReopenAsked { seq, tasks });
 }
 
-/// Asks again for the boxes to be emptied that were about to be when the run was interrupted.
+/// Unticks tasks again, if that was interrupted.
 pub(super) fn reopen_again(turn: &mut Turn<'_>) {
     let regressed = turn.state.final_check.regressed.clone();
     reopen(turn, &regressed);
 }
 
-/// The boxes are empty: with recovery the tasks are healed, else the run has failed.
+/// Continues after unticking: with recovery, the tasks are healed; without it, the run has failed.
 pub(super) fn reopened(state: &State, now: Timestamp) -> Decision {
     let mut turn = Turn::about_run(state, now);
     let regressed = &state.final_check.regressed;
@@ -113,8 +113,8 @@ pub(super) fn reopened(state: &State, now: Timestamp) -> Decision {
     turn.decision()
 }
 
-/// Deals with a task that no longer passes, now that it is next. Returns whether it did. What was
-/// done for another such task may have been enough for this one, so that it is verified first.
+/// Handles a regressed task when its turn comes. Returns whether it was one. It is verified first,
+/// because what was done for another regression may have been enough.
 pub(super) fn resume(turn: &mut Turn<'_>) -> bool {
     let steps = turn.state.steps;
     let Some(task) = turn.task() else {
@@ -151,10 +151,20 @@ fn describe(regression: &Regression) -> String {
     text
 }
 
-/// Sorts the results by what follows from them.
+/// Sorts the results by their consequences.
 fn end_of(state: &State, results: &[RepeatResult], took_ms: u64) -> Event {
     let (mut passed, mut flaky, mut regressed) = (Vec::new(), Vec::new(), Vec::new());
-    let mut not_repeated = Checks::of(state).left_out;
+    let checks = Checks::of(state);
+    let mut not_repeated = checks.left_out;
+    for check in &checks.repeated {
+        let is_told = |task: &&TaskKey| results.iter().any(|result| result.tasks.contains(task));
+        let gone = check.tasks.iter().filter(|task| !is_told(task));
+        not_repeated.extend(gone.map(|task| NotRepeated {
+            task: task.clone(),
+            check: check.shown(),
+            why: NotRepeatedReason::NotInPlan,
+        }));
+    }
     for result in results {
         for task in &result.tasks {
             match &result.verdict {
@@ -192,10 +202,10 @@ fn end_of(state: &State, results: &[RepeatResult], took_ms: u64) -> Event {
     }
 }
 
-/// The tasks that were attempted after this one had passed, in that order.
+/// Returns the tasks attempted since this one passed, in order.
 fn ran_since(state: &State, task: &TaskKey) -> Vec<TaskKey> {
     let passed = passed_checks(state).find(|done| done.check.task == *task);
-    // What passed in an earlier run passed before all of them.
+    // A check from an earlier run passed before all of them.
     let at = passed.map_or(u64::MAX, |done| done.at.unwrap_or(0));
     let mut later: Vec<&TaskState> = state
         .tasks
@@ -206,10 +216,10 @@ fn ran_since(state: &State, task: &TaskKey) -> Vec<TaskKey> {
     later.into_iter().map(|task| task.key().clone()).collect()
 }
 
-/// An original that is done, with the check that it passed.
+/// A finished original, with the check it passed.
 struct DoneTask {
     check: PassedVerify,
-    /// After how many steps of this run it passed; none if that was in an earlier run.
+    /// The number of steps in this run when it passed; `None` if that was in an earlier run.
     at: Option<u64>,
 }
 
@@ -222,7 +232,7 @@ fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask> {
             check: PassedVerify {
                 task: task.key().clone(),
                 commands: task.picked.verify.clone(),
-                // The tasks below a group have passed the gate already.
+                // The tasks below a group have already passed the gate.
                 has_gate: !task.picked.is_group,
                 gate: state.config.gate.clone(),
                 is_red: task.picked.is_red,
@@ -259,9 +269,9 @@ fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask> {
 }
 
 impl State {
-    /// The checks that the next run of the spec has to repeat as well before it may end green: those
-    /// that originals have passed since all tasks were last done, and that the final check then has
-    /// not repeated or not seen pass.
+    /// Returns the checks that the next run of the spec must repeat too before it may end green:
+    /// those that originals have passed since all tasks were last done, unless this run ended green
+    /// and its final check confirmed them.
     #[must_use]
     pub fn checks_for_next_run(&self) -> Vec<PassedVerify> {
         let is_over = self.outcome == Some(RunOutcome::AllGreen);
@@ -279,10 +289,10 @@ impl State {
     }
 }
 
-/// The checks of the tasks that are done, each once.
+/// The checks of finished tasks, without duplicates.
 #[derive(Default)]
 struct Checks {
-    /// Quickest first.
+    /// Sorted by duration, shortest first.
     repeated: Vec<RepeatedCheck>,
     left_out: Vec<NotRepeated>,
 }
@@ -293,7 +303,7 @@ impl Checks {
         for done in passed_checks(state) {
             checks.add(state, &done);
         }
-        // Those that need services come last, so that each is started once.
+        // Checks that need services come last, so that each service starts only once.
         checks
             .repeated
             .sort_by_key(|check| (!check.services.is_empty(), check.last_ms));
@@ -317,7 +327,7 @@ impl Checks {
                 return;
             }
         }
-        // The gate by which it passed, also where a later run has none.
+        // Use the gate with which it passed, even if a later run has none.
         let gate = state.config.gate.as_ref().or(check.gate.as_ref());
         let gate = gate.filter(|_| check.has_gate).cloned();
         if commands.is_empty() && gate.is_none() {
@@ -355,8 +365,8 @@ impl Checks {
     }
 }
 
-/// Returns what of a command is repeated, and what is left out. What is expected of its output is
-/// said of the whole.
+/// Splits a command into the part to repeat and the part to leave out. An expectation applies to
+/// the whole output, so such a command isn't split.
 fn by_history(command: &VerifyCommand) -> (Option<VerifyCommand>, Option<VerifyCommand>) {
     let parts = HistoryParts::of(&command.command);
     let with = |text| VerifyCommand {

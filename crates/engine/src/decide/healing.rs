@@ -1,4 +1,4 @@
-//! Healing: a failed task gets a task that repairs it, and is tried again.
+//! Healing: a failed task gets a fix task, and is then tried again.
 
 use regreen_diagnosis::short_cause;
 use regreen_model::{
@@ -7,23 +7,23 @@ use regreen_model::{
 };
 
 use super::turn::Turn;
-use super::{asking, attempting, ending, picking, repairing, waiting};
+use super::{asking, attempting, diagnosing, ending, picking, repairing, waiting};
 use crate::command::{Command, FixOrder};
 use crate::recovery::{self, FailureClass, Policy, RecoveryAction, Situation};
 use crate::state::{Phase, TaskState};
 
-/// How much of an error is compared to tell it from others.
+/// How many characters of an error are compared to tell it from others.
 const ERROR_CHARS: usize = 200;
-/// The extra step of a fix after one that an earlier run made.
+/// The extra step of a fix that follows one from an earlier run.
 const EARLIER_FIX: &str =
     "The same error came back after an earlier fix: find another way than that fix took";
 
-/// Records that the attempt failed, and recovers from it.
+/// Records that the attempt failed, and starts recovery.
 pub(super) fn fail(turn: &mut Turn<'_>, failure: FailureRecord) {
     fail_as(turn, failure, false);
 }
 
-/// The agent has signalled completion, but Verify failed.
+/// Handles a failed Verify after the agent signalled completion.
 pub(super) fn fail_verify(turn: &mut Turn<'_>, failure: FailureRecord) {
     let has_signalled = turn
         .task()
@@ -52,7 +52,7 @@ fn fail_as(turn: &mut Turn<'_>, failure: FailureRecord, only_red: bool) {
     if is_decided {
         return picking::continue_run(turn);
     }
-    recover(turn);
+    diagnosing::start(turn);
 }
 
 /// Whether the task has used up its attempts.
@@ -61,7 +61,7 @@ pub(super) fn is_used_up(turn: &Turn<'_>) -> bool {
     turn.task().is_some_and(|task| task.iterations >= limit)
 }
 
-/// The task has used up its attempts: the run ends here.
+/// Ends the run because the task has used up its attempts.
 pub(super) fn give_up(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };
     let (id, attempts) = (&task.key().id, task.attempts_made());
@@ -73,8 +73,8 @@ pub(super) fn give_up(turn: &mut Turn<'_>) {
     ending::limit(turn, message);
 }
 
-/// The same thing was missing twice, and nothing was changed: the run ends here, and says what
-/// would help.
+/// Ends the run because the same thing was missing twice with nothing changed, and says what would
+/// help.
 fn stop_retrying(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
     let Some(task) = turn.task() else { return };
     let (id, attempts) = (&task.key().id, task.attempts_made());
@@ -91,7 +91,7 @@ fn stop_retrying(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
     ending::limit(turn, message);
 }
 
-/// What would remove a failure that another attempt won't.
+/// Returns what would remove a failure that another attempt won't.
 fn help(
     turn: &Turn<'_>,
     failure: &FailureRecord,
@@ -124,12 +124,12 @@ fn or(text: &str, fallback: &str) -> String {
     }
 }
 
-/// Recovers from the failure of the task or of its agent, by the table of recovery.
+/// Recovers from a failure of the task or its agent, by the recovery table.
 pub(super) fn recover(turn: &mut Turn<'_>) {
     recover_after(turn, None);
 }
 
-/// Continues to recover now that the workspace was inspected.
+/// Continues recovery once the workspace was inspected.
 pub(super) fn inspected(turn: &mut Turn<'_>, inspection: &Inspection) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
@@ -163,7 +163,7 @@ fn recover_after(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
     }
 }
 
-/// What the agent's own trouble is, if that ended the last attempt.
+/// Returns the agent's own trouble, if that ended the last attempt.
 pub(super) fn agent_trouble(task: &TaskState) -> Option<String> {
     match &task.report.as_ref()?.class {
         AttemptClass::Fatal { why }
@@ -199,7 +199,7 @@ fn situation<'a>(
     }
 }
 
-/// Makes a fix for the task: an automatic one, or one for the agent.
+/// Creates a fix for the task, either automatic or for the agent.
 pub(super) fn make_fix(turn: &mut Turn<'_>, repair: Option<PlannedRepair>) {
     match turn.fix_budget.take() {
         Some(Some(budget)) => plan(turn, &budget, repair),
@@ -208,7 +208,7 @@ pub(super) fn make_fix(turn: &mut Turn<'_>, repair: Option<PlannedRepair>) {
     }
 }
 
-/// Makes the fix that was planned when the run was interrupted, or that a person has agreed to.
+/// Creates the fix that was planned before an interruption, or that a person has agreed to.
 pub(super) fn make_planned_fix(turn: &mut Turn<'_>) {
     let planned = turn.task().and_then(|task| task.automatic_fix.clone());
     make_fix(turn, planned.map(|planned| planned.repair));
@@ -227,14 +227,14 @@ pub(super) fn budget_read(turn: &mut Turn<'_>, budget: &FixBudget) {
     plan(turn, budget, planned.map(|planned| planned.repair));
 }
 
-/// Plans the next fix, unless a limit says stop. A fix that could not run is not written.
+/// Plans the next fix, unless a limit prevents it. A fix that couldn't run is never written.
 fn plan(turn: &mut Turn<'_>, budget: &FixBudget, repair: Option<PlannedRepair>) {
-    // A repair is no attempt of the agent.
+    // A repair is not an attempt by the agent.
     let run_limit = || attempting::run_limit(turn).filter(|_| repair.is_none());
     if let Some(message) = limit(turn, budget).or_else(run_limit) {
         return ending::limit(turn, message);
     }
-    // Fixes that the run before left open come before a new one, which would not have its turn.
+    // Open fixes from an earlier run come first; a new one would never get its turn.
     let is_next = |fix: &TaskKey| !turn.is_passed_over(fix);
     if turn.state.after_limit && budget.open_fixes.iter().any(is_next) {
         return postpone(turn);
@@ -276,7 +276,7 @@ fn limit(turn: &Turn<'_>, budget: &FixBudget) -> Option<String> {
     })
 }
 
-/// Whether the error that the last fix was to remove is there again, in this run or before.
+/// Whether the error that the last fix should have removed is back, in this run or from before.
 fn came_back(task: &TaskState, budget: &FixBudget) -> bool {
     let Some(failure) = &task.failure else {
         return false;
@@ -290,7 +290,7 @@ fn came_back(task: &TaskState, budget: &FixBudget) -> bool {
     }
 }
 
-/// The part of an error that tells it from others.
+/// Returns the part of an error that tells it from others.
 fn blocker(error: &str) -> PlainLine {
     PlainLine::first_of(error, ERROR_CHARS)
 }
@@ -323,7 +323,7 @@ fn insert(turn: &mut Turn<'_>, fix: &TaskId, again: bool, repair: Option<Planned
     });
 }
 
-/// The cause in few words, unless the agent reported it in the form that is quoted as it is.
+/// Returns the cause in brief, unless the agent reported it in the form that is quoted verbatim.
 fn summary(task: &TaskState, failure: &FailureRecord) -> String {
     let report = task.report.as_ref();
     if report.is_some_and(|report| report.reports_failure) {
@@ -346,7 +346,7 @@ fn extra_step(task: &TaskState, again: bool, repair: Option<&PlannedRepair>) -> 
     }
 }
 
-/// The fix stands in the file, and is picked next.
+/// Continues once the fix is in the file; it is picked next.
 pub(super) fn inserted(turn: &mut Turn<'_>, fix: &TaskId) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
@@ -358,7 +358,7 @@ pub(super) fn inserted(turn: &mut Turn<'_>, fix: &TaskId) {
     picking::continue_run(turn);
 }
 
-/// Inserts again the fix that was being inserted when the run was interrupted.
+/// Inserts the fix again, if that was interrupted.
 pub(super) fn insert_again(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };
     let repair = task.automatic_fix.as_ref();

@@ -1,7 +1,8 @@
-//! The decision about one thing that happened: one file per family of transitions.
+//! Decisions about inputs: one file per family of transitions.
 
 mod asking;
 mod attempting;
+mod diagnosing;
 mod ending;
 mod final_check;
 mod healing;
@@ -17,6 +18,7 @@ mod waiting;
 
 use regreen_model::{Event, FixBudget, RunConfig, Timestamp};
 
+pub use self::diagnosing::OPINION_TIME_MS;
 pub use self::services::READY_TIMEOUT_MS;
 use self::turn::Turn;
 pub(crate) use self::waiting::backoff_ms;
@@ -24,17 +26,18 @@ use crate::command::Issued;
 use crate::input::Input;
 use crate::state::{FinalCheckPhase, Phase, State};
 
-/// The events to store, then the commands to perform.
+/// Events to store, then commands to perform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Decision {
-    /// What has happened by it.
+    /// The events.
     pub events: Vec<Event>,
-    /// The commands that follow.
+    /// The commands.
     pub commands: Vec<Issued>,
 }
 
-/// Decides what follows from an input. The same state, time and input always give the same answer.
+/// Decides what follows from an input. The same state, time and input always give the same
+/// decision.
 pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
     match input {
         Input::Start {
@@ -63,7 +66,7 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
         }
         Input::ServicesChanged { reports } => services::changed(state, now, reports),
         Input::Stop { signal } => ending::stop(state, now, *signal),
-        // A run that has ended asks for nothing, so this answers nothing.
+        // A run that has ended asks for nothing, so this can't be an answer.
         _ if state.outcome.is_some() => Decision::default(),
         Input::SessionSeen { seq, session } => attempting::seen(state, now, *seq, session),
         Input::PlanRead { seq, plan } if state.reading == Some(*seq) => {
@@ -85,9 +88,11 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
         {
             final_check::reopened(state, now)
         }
-        Input::ClosingCommitted { seq, result } if state.closing == Some(*seq) => {
-            ending::closing_committed(state, now, result)
-        }
+        Input::ClosingCommitted {
+            seq,
+            result,
+            changed,
+        } if state.closing == Some(*seq) => ending::closing_committed(state, now, result, *changed),
         Input::Halted { .. } => ending::halted(state, now),
         Input::Contended { why, .. } => ending::needs_person(state, now, why),
         Input::Broken { why, .. } => ending::set_up(state, now, why),
@@ -95,8 +100,8 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
     }
 }
 
-/// Decides about the task that has been waiting for this answer. An answer that no task
-/// waits for is late or repeated, and changes nothing.
+/// Decides about the task that was waiting for this answer. An answer that no task is waiting for
+/// is late or repeated, and has no effect.
 fn answer(
     state: &State,
     now: Timestamp,
@@ -112,7 +117,7 @@ fn answer(
     turn.decision()
 }
 
-/// The table of transitions: what a task was waiting for, what it got, and what follows.
+/// The transition table: the phase of a task, the answer it got, and what follows.
 fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
     use {Input as I, Phase as P};
     match (phase, input) {
@@ -147,11 +152,20 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
             diagnosis.as_deref(),
             *took_ms,
         ),
+        (
+            P::AskingOpinion { .. },
+            I::OpinionGiven {
+                diagnosis,
+                usage,
+                took_ms,
+                ..
+            },
+        ) => diagnosing::ended(turn, diagnosis.as_deref(), usage.as_ref(), *took_ms),
         (P::Inspecting { .. }, I::RepairInspected { inspection, .. }) => {
             healing::inspected(turn, inspection);
         }
         (P::Repairing { .. }, I::RepairEnded { result, .. }) => repairing::ended(turn, result),
-        // An id that someone has taken meanwhile is answered with a budget that has another.
+        // If someone has taken the id, the answer is a budget with a new one.
         (P::Budgeting { .. } | P::Inserting { .. }, I::BudgetRead { budget, .. }) => {
             healing::budget_read(turn, budget);
         }

@@ -1,4 +1,4 @@
-//! An agent asks for other rows in the plan.
+//! An agent's request to change the plan.
 
 use regreen_model::{Event, Modification, ModificationRequest};
 
@@ -7,16 +7,16 @@ use super::{attempting, picking};
 use crate::command::{Command, ModifyOrder};
 use crate::input::ModifyResult;
 
-/// The warning without recovery.
+/// The warning if recovery is off.
 const NOT_HONOURED: &str =
     "the agent asked for other rows in the plan; that is only done in recovery mode";
-/// The warning if no other task is run.
+/// The warning if the run is limited to one task.
 const ONLY_ONE: &str = "the agent asked for rows to be done before its task, but only that task is run: they are not added";
-/// The warning if the agent wants its task divided and signals completion.
+/// The warning if the agent asks for its task to be split but signals completion.
 const CALLED_DONE: &str = "the agent asked for rows to be done before its task, but says that it is done: they are not added";
 
-/// Asks for the rows that the last attempt asked for. Returns whether it asked for some that may
-/// be added.
+/// Asks for the rows that the last attempt requested. Returns whether there are any that may be
+/// added.
 pub(super) fn ask_if_requested(turn: &mut Turn<'_>) -> bool {
     let Some(request) = requested(turn) else {
         return false;
@@ -42,7 +42,7 @@ fn requested(turn: &Turn<'_>) -> Option<ModificationRequest> {
     report.modification.as_deref().cloned()
 }
 
-/// Rows that follow a task may be asked for by the agent that has done it.
+/// Whether the rows come after the task, so that an agent that has finished may request them.
 fn is_followup(request: &ModificationRequest) -> bool {
     request.modification == Modification::AddFollowup
 }

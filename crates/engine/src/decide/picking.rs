@@ -1,4 +1,4 @@
-//! The beginning of a run, its resumption, and the choice of the next task.
+//! Starting and resuming a run, and picking the next task.
 
 use regreen_model::{
     AttemptClass, AttemptReport, Event, FailureRecord, NextStep, PersonChoice, PickedTask,
@@ -7,14 +7,14 @@ use regreen_model::{
 
 use super::turn::Turn;
 use super::{
-    Decision, asking, attempting, ending, final_check, healing, modifying, repairing, saving,
-    verifying,
+    Decision, asking, attempting, diagnosing, ending, final_check, healing, modifying, repairing,
+    saving, verifying,
 };
 use crate::command::Command;
 use crate::input::Resumption;
 use crate::state::{FinalCheckPhase, Phase, State, TaskState};
 
-/// A limit that is not set grows with the plan.
+/// The default limit; only a default grows with the plan.
 const DEFAULT_GLOBAL_ITERATIONS: u32 = 100;
 
 pub(super) fn start(
@@ -30,8 +30,8 @@ pub(super) fn start(
     turn.decision()
 }
 
-/// Issues the pending command again. An attempt is never made again as if nothing had happened:
-/// it is recorded as interrupted. All other commands can be performed twice.
+/// Issues the pending command again. An attempt is never silently repeated, but recorded as
+/// interrupted; all other commands can be performed twice.
 pub(super) fn resume(state: &State, now: Timestamp, resumption: &Resumption) -> Decision {
     let mut turn = match state.pending_task() {
         Some(task) => Turn::about(state, now, task.key()),
@@ -41,7 +41,8 @@ pub(super) fn resume(state: &State, now: Timestamp, resumption: &Resumption) -> 
         config: resumption.config.clone(),
         at: Some(now),
     });
-    // Before the plan is read: what agents removed counts. Before the choices: they are newer.
+    // This comes before reading the plan, which depends on the rows agents removed, and before the
+    // choices, which are newer.
     if let Some(changes) = &resumption.reviewed {
         let (task, _) = state.pending_guarded().unwrap_or_default();
         attempting::tell_review(&mut turn, task, changes);
@@ -63,6 +64,7 @@ fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
         Phase::JudgingClaims { .. } => attempting::ask_claims(turn),
         Phase::Verifying { first: true, .. } => verifying::start_first(turn),
         Phase::Verifying { again, .. } => verifying::start(turn, *again),
+        Phase::AskingOpinion { .. } => diagnosing::start(turn),
         Phase::Inspecting { .. } => repairing::inspect(turn),
         Phase::Repairing { .. } => repair_again(turn),
         Phase::Budgeting { .. } => healing::make_planned_fix(turn),
@@ -79,12 +81,12 @@ fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
             repeats,
             ..
         } => wait_on(turn, *since, *until, *repeats),
-        // A person may have decided about the task meanwhile, in the file.
+        // A person may have decided about the task in the file meanwhile.
         Phase::Open | Phase::Asking { .. } | Phase::Closed => turn.read_plan(),
     }
 }
 
-/// The report of an attempt that left nothing behind.
+/// Returns the report of an attempt that left nothing behind.
 fn interrupted() -> AttemptReport {
     AttemptReport {
         class: AttemptClass::Interrupted,
@@ -93,8 +95,8 @@ fn interrupted() -> AttemptReport {
     }
 }
 
-/// A repair inspects the workspace again before it does anything, and says so if nothing is left
-/// to do. Where a person has decided meanwhile, it is not done again.
+/// Repeats an interrupted repair, which inspects the workspace first and says so if nothing is left
+/// to do. If a person has decided meanwhile, it isn't repeated.
 fn repair_again(turn: &mut Turn<'_>) {
     if asking::is_decided(turn) || !repairing::start_again(turn) {
         let why = "regreen or the machine ended while it was done".to_owned();
@@ -102,7 +104,7 @@ fn repair_again(turn: &mut Turn<'_>) {
     }
 }
 
-/// A wait continues to its end; it does not start afresh.
+/// Continues a wait to its original end instead of starting it over.
 fn wait_on(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp, repeats: bool) {
     let Some(task) = turn.task().map(|task| task.key().clone()) else {
         return;
@@ -117,7 +119,7 @@ fn wait_on(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp, repeats: boo
     });
 }
 
-/// Leaves a task for what is next.
+/// Leaves the task and picks the next one.
 pub(super) fn continue_run(turn: &mut Turn<'_>) {
     turn.save_state();
     if !ending::stop_if_asked(turn) {
@@ -135,8 +137,9 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &PlanStatus) -> Decision
         NextStep::Nothing => {
             turn.reach_the_end(plan.total, plan.first_open);
             let outcome = outcome(state, plan);
-            let is_green = outcome == RunOutcome::AllGreen;
-            if !is_green || !final_check::start(&mut turn, state) {
+            // A skip leaves the run red, but says nothing about the tasks that passed before.
+            let is_settled = matches!(outcome, RunOutcome::AllGreen | RunOutcome::Skipped);
+            if !is_settled || !final_check::start(&mut turn, state) {
                 ending::finish(&mut turn, outcome);
             }
         }
@@ -170,23 +173,23 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &PlanStatus) -> Decision
     turn.decision()
 }
 
-/// Whether the run was asked to stop after its current task, and this is another one.
+/// Whether the run should stop after its current task, and this is another one.
 fn stops_before(state: &State, picked: &PickedTask) -> bool {
     let current = state.current.as_ref().and_then(|key| state.tasks.get(key));
     let is_another = current.is_none_or(|task| task.picked.root != picked.root);
     state.stops_after_task && is_another
 }
 
-/// A fix may have been all that was missing: the agent had done its part. And a service that runs
-/// may be all that is asked for.
+/// Whether Verify may pass without another attempt: the agent had done its part and a fix was all
+/// that was missing, or a running service is all that the task asks for.
 fn may_pass_without_agent(task: &TaskState) -> bool {
     let is_healed = task.was_fixed && task.only_red;
     is_healed || (task.picked.is_only_service() && (task.attempts == 0 || task.was_fixed))
 }
 
-/// The outcome when nothing is left to run.
+/// Returns the outcome when nothing is left to run.
 fn outcome(state: &State, plan: &PlanStatus) -> RunOutcome {
-    // People may remove tasks; one that an agent removed is not done by that.
+    // People may remove tasks, but a task that an agent removed is not done.
     let is_lost = plan.missing.iter().any(|task| state.lost.contains(task));
     match (plan.open, plan.open_besides) {
         (0, 0) if !is_lost => RunOutcome::AllGreen,
@@ -203,7 +206,8 @@ fn waits_for_person(state: &State) -> RunOutcome {
     }
 }
 
-/// The default is at least twice the tasks there are: a long plan must not end half-way.
+/// Returns the limit on attempts. The default is at least twice the number of tasks, so that a long
+/// plan doesn't end half-way.
 fn settled_limit(limit: u32, tasks: u32) -> u32 {
     if limit == DEFAULT_GLOBAL_ITERATIONS {
         limit.max(tasks.saturating_mul(2))

@@ -7,7 +7,7 @@ use super::{asking, attempting, ending, healing, picking, saving};
 use crate::command::{Command, RepairOrder, RepairTarget};
 use crate::state::{AutomaticFix, TaskState};
 
-/// Inspects whether what the task failed of can be repaired.
+/// Inspects whether a repair can remove the task's failure.
 pub(super) fn inspect(turn: &mut Turn<'_>) {
     let target = turn.task().and_then(|task| target(turn, task));
     let Some(target) = target else {
@@ -33,12 +33,12 @@ fn target(turn: &Turn<'_>, task: &TaskState) -> Option<RepairTarget> {
     })
 }
 
-/// Carries out the fix that is next, if it is an automatic one. Returns whether it is.
+/// Carries out the next fix if it is automatic. Returns whether it is.
 pub(super) fn start(turn: &mut Turn<'_>) -> bool {
     ask(turn, false)
 }
 
-/// The same, after it was interrupted.
+/// Like [`start`], after an interruption.
 pub(super) fn start_again(turn: &mut Turn<'_>) -> bool {
     ask(turn, true)
 }
@@ -75,7 +75,8 @@ fn order(turn: &Turn<'_>, fix: &TaskState, again: bool) -> Option<RepairOrder> {
     })
 }
 
-/// The task that failed decides whether the fix worked. A fix that failed is left to the agent.
+/// Continues after a repair. If it worked, the failed task decides whether it was enough; if not,
+/// the fix is left to the agent.
 pub(super) fn ended(turn: &mut Turn<'_>, result: &RepairResult) {
     let is_decided = asking::is_decided(turn);
     let Some(task) = turn.task().map(|task| task.key().clone()) else {

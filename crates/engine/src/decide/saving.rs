@@ -1,4 +1,4 @@
-//! A task that has passed is ticked, committed and recorded.
+//! Ticking, committing and recording a task that has passed.
 
 use regreen_model::{ChoiceKind, Event, FailureRecord, PlainLine, TaskKey};
 
@@ -8,11 +8,11 @@ use crate::command::{Command, CommitOrder, Record};
 use crate::input::CommitResult;
 use crate::state::TaskState;
 
-/// The first line of a commit message is not longer than that.
+/// The maximum length of a commit message's first line.
 const MESSAGE_CHARS: usize = 72;
 
-/// Ticks the task's box. The fixes of an original that has passed have nothing left to do: their
-/// boxes are ticked as well.
+/// Ticks the task. If it is an original, its open fixes are no longer needed and are ticked as
+/// well.
 pub(super) fn tick(turn: &mut Turn<'_>) {
     set_box(turn, true);
 }
@@ -49,7 +49,7 @@ pub(super) fn ticked(turn: &mut Turn<'_>, done: bool, superseded: &[TaskKey]) {
     save(turn);
 }
 
-/// Commits the task's changes if it asks for that, and records it.
+/// Commits the task's changes if it asks for that, then records it.
 pub(super) fn save(turn: &mut Turn<'_>) {
     let Some(task) = turn.task() else { return };
     let config = &turn.state.config;
@@ -64,7 +64,7 @@ pub(super) fn save(turn: &mut Turn<'_>) {
     }
 }
 
-/// The message of a fix's commit says below its first line what was fixed.
+/// Adds what was fixed to a fix's commit message, below the first line.
 fn with_cause(turn: &Turn<'_>, message: String) -> String {
     match turn.task().and_then(|task| turn.cause_of(task)) {
         Some(cause) if !message.contains('\n') => format!("{message}\n\n{cause}"),
@@ -72,7 +72,7 @@ fn with_cause(turn: &Turn<'_>, message: String) -> String {
     }
 }
 
-/// The message for a task that has none of its own. A group is committed with its tasks.
+/// Returns the message for a task without a Commit field. A group is committed with its tasks.
 fn default_message(turn: &Turn<'_>, task: &TaskState) -> Option<String> {
     let spec = &turn.state.config.spec;
     let is_work = !task.picked.is_group && !task.picked.declines_commit;
@@ -116,7 +116,7 @@ pub(super) fn committed(turn: &mut Turn<'_>, result: &CommitResult) {
     record(turn);
 }
 
-/// The box is emptied again, unless a person wants it ticked.
+/// Unticks the task again, unless a person wants it ticked.
 fn refused(turn: &mut Turn<'_>, output: &str) {
     let Some(task) = turn.task() else { return };
     let (key, is_called_done) = (task.key().clone(), task.choice == Some(ChoiceKind::Done));
@@ -133,7 +133,7 @@ fn refused(turn: &mut Turn<'_>, output: &str) {
     }
 }
 
-/// A commit hook that fails is a failed verification, with what the hook said.
+/// Fails the task with the output of the commit hook: a hook that fails is a failed check.
 fn commit_refused(turn: &mut Turn<'_>) {
     let refusal = turn.task().and_then(|task| task.refusal.clone());
     let failure = FailureRecord {

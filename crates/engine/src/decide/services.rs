@@ -1,4 +1,4 @@
-//! Services: which of them run while a task is worked on, and how often they are started.
+//! Services: which of them run during a task, and how often they are started.
 
 use regreen_model::{Event, Service, ServiceReport, Timestamp};
 
@@ -7,17 +7,17 @@ use super::turn::Turn;
 use crate::command::{Command, ServiceOrder, ServicesOrder};
 use crate::state::State;
 
-/// How long a service may take to get ready.
+/// How long a service may take to become ready.
 pub const READY_TIMEOUT_MS: u64 = 60_000;
 
-/// Has exactly the services run that the task needs, before whatever is issued next.
+/// Keeps exactly the services running that the task needs, before whatever is issued next.
 pub(super) fn keep(turn: &mut Turn<'_>) {
     let services = turn.task().map(|task| task.picked.services.clone());
     keep_these(turn, &services.unwrap_or_default(), false);
 }
 
-/// The same before a check. A service that the task itself declares is started anew after an
-/// attempt: the agent may have changed what it runs.
+/// Like [`keep`], before a check. A service that the task itself declares is restarted after an
+/// attempt, because the agent may have changed its program.
 pub(super) fn keep_for_check(turn: &mut Turn<'_>, is_again: bool) {
     let Some(task) = turn.task() else { return };
     let is_attempted = task.attempts > 0;
@@ -26,7 +26,7 @@ pub(super) fn keep_for_check(turn: &mut Turn<'_>, is_again: bool) {
 }
 
 fn keep_these(turn: &mut Turn<'_>, services: &[Service], is_fresh: bool) {
-    // Where none was ever needed, nothing has to be said.
+    // If no service was ever needed, there is nothing to say.
     if services.is_empty() && turn.state.services.is_empty() {
         return;
     }

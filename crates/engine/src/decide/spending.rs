@@ -1,10 +1,11 @@
-//! Budgets: what a run may spend, on the whole and on each original with its fixes.
+//! Budgets: how much may be spent on a run, and on each original with its fixes.
 
 use regreen_model::{AttemptReport, Budget, Dollars, Span, Spending, TaskId};
 
 use super::turn::Turn;
 
-/// The budget that is used up, with the way out; `None` if there is something left of all.
+/// Returns the message about an exhausted budget and the way out; `None` if every budget has
+/// something left.
 pub(super) fn used_up(turn: &Turn<'_>) -> Option<String> {
     let mut accounts = accounts(turn).into_iter();
     accounts.find_map(|account| account.used_up())
@@ -14,7 +15,7 @@ pub(super) fn is_used_up(turn: &Turn<'_>) -> bool {
     used_up(turn).is_some()
 }
 
-/// How long an attempt of the task may take.
+/// Returns how long an attempt at the task may take.
 pub(super) fn time_left(turn: &Turn<'_>) -> u64 {
     let left = accounts(turn)
         .into_iter()
@@ -22,32 +23,32 @@ pub(super) fn time_left(turn: &Turn<'_>) -> u64 {
     left.min().unwrap_or(u64::MAX)
 }
 
-/// How long the run may still take.
+/// Returns how long the run may still take.
 pub(super) fn run_time_left(turn: &Turn<'_>) -> u64 {
     Account::of_run(turn).time_left()
 }
 
-/// Whether it is a time budget that will have ended the attempt, once that is counted.
+/// Whether a time budget ended the attempt, counting the attempt itself.
 pub(super) fn will_have_ended(turn: &Turn<'_>, report: &AttemptReport) -> bool {
     report.ending.timed_out && report.ending.duration_ms >= time_left(turn)
 }
 
-/// The time budget that has ended the attempt, if it was one.
+/// Returns the time budget that ended the attempt, if one did.
 pub(super) fn ended_by_budget(turn: &Turn<'_>, report: &AttemptReport) -> Option<String> {
     let mut accounts = accounts(turn).into_iter();
     let account = accounts.find(|account| report.ending.timed_out && account.time_left() == 0)?;
     account.message(&account.time(), "; that ended the attempt")
 }
 
-/// The accounts that the task is charged to.
+/// Returns the accounts to which the task is charged.
 fn accounts(turn: &Turn<'_>) -> Vec<Account> {
     let run = Account::of_run(turn);
     [run].into_iter().chain(Account::of_task(turn)).collect()
 }
 
-/// A budget and what is spent of it.
+/// A budget and how much of it is spent.
 struct Account {
-    /// The original whose it is; `None` if it is the run's.
+    /// The original it belongs to; `None` for the run's budget.
     root: Option<TaskId>,
     budget: Budget,
     spent: Spending,
@@ -56,7 +57,7 @@ struct Account {
 /// One limited item of a budget.
 struct Item {
     name: &'static str,
-    /// Its name in flags.
+    /// Its name in the flags.
     flag: &'static str,
     limit: Option<u64>,
     spent: u64,

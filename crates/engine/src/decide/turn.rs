@@ -1,4 +1,4 @@
-//! One decision in the making.
+//! A decision in the making.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,23 +11,23 @@ use super::Decision;
 use crate::command::{Command, Issued};
 use crate::state::{State, TaskState};
 
-/// Collects events and commands about one task, and shows what the state becomes by them.
+/// Collects the events and commands of a decision about one task, and shows the state that results.
 pub(super) struct Turn<'s> {
-    /// Before the decision, with all tasks.
+    /// The state before the decision, with all tasks.
     before: &'s State,
-    /// As it becomes, with the task it is about.
+    /// The resulting state, with the task in question.
     pub(super) state: State,
     pub(super) now: Timestamp,
     key: Option<TaskKey>,
-    /// Where the first task stands that is open when nothing is left to run.
+    /// The position of the first open task when nothing is left to run.
     left_out: Option<u32>,
-    /// The task's fix budget, if it is known; `None` within if the task is gone.
+    /// The task's fix budget, if known; `Some(None)` if the task is gone.
     pub(super) fix_budget: Option<Option<FixBudget>>,
     decision: Decision,
 }
 
 impl<'s> Turn<'s> {
-    /// A decision about one task.
+    /// Starts a decision about one task.
     pub(super) fn about(before: &'s State, now: Timestamp, key: &TaskKey) -> Self {
         Self {
             before,
@@ -40,7 +40,7 @@ impl<'s> Turn<'s> {
         }
     }
 
-    /// A decision about the run as a whole.
+    /// Starts a decision about the run as a whole.
     pub(super) fn about_run(before: &'s State, now: Timestamp) -> Self {
         Self {
             before,
@@ -53,13 +53,13 @@ impl<'s> Turn<'s> {
         }
     }
 
-    /// Makes it a decision about a task, known or new.
+    /// Makes this a decision about a task, known or new.
     pub(super) fn turn_to(&mut self, key: &TaskKey) {
         self.look_at(key);
         self.key = Some(key.clone());
     }
 
-    /// Shows what becomes of another task, too.
+    /// Includes another task in the resulting state.
     pub(super) fn look_at(&mut self, key: &TaskKey) {
         let is_shown = self.state.tasks.contains_key(key);
         if let Some(task) = self.before.tasks.get(key).filter(|_| !is_shown) {
@@ -67,8 +67,8 @@ impl<'s> Turn<'s> {
         }
     }
 
-    /// No task is left to run: the state file points at what was left out, or behind the last
-    /// task.
+    /// Notes that no task is left to run. The state file points at the first open task, or past the
+    /// last.
     pub(super) fn reach_the_end(&mut self, total_tasks: u32, first_open: Option<u32>) {
         self.state.current = None;
         self.state.total_tasks = total_tasks;
@@ -79,7 +79,7 @@ impl<'s> Turn<'s> {
         self.decision
     }
 
-    /// The task as it is by now.
+    /// Returns the task as it is after the events so far.
     pub(super) fn task(&self) -> Option<&TaskState> {
         self.state.tasks.get(self.key.as_ref()?)
     }
@@ -96,12 +96,12 @@ impl<'s> Turn<'s> {
         self.decision.commands.push(Issued { seq, command });
     }
 
-    /// Withdraws the commands of this decision: they are issued again later.
+    /// Withdraws the commands of this decision, to be issued again later.
     pub(super) fn withdraw(&mut self) {
         self.decision.commands.clear();
     }
 
-    /// Issues a command that no event waits for.
+    /// Issues a command that nothing waits for.
     pub(super) fn ask_aside(&mut self, command: Command) {
         let seq = self.state.next_seq;
         self.decision.commands.push(Issued { seq, command });
@@ -112,7 +112,7 @@ impl<'s> Turn<'s> {
         self.state.iterations >= self.state.iteration_limit()
     }
 
-    /// Whether the task is not run, because a person skipped it or has to decide about it.
+    /// Whether the task doesn't run because a person skipped it or must decide about it.
     pub(super) fn is_passed_over(&self, task: &TaskKey) -> bool {
         self.state.skipped.contains(task) || self.state.parked.contains(task)
     }
@@ -137,7 +137,7 @@ impl<'s> Turn<'s> {
         self.save_iterations(task_iteration, self.state.iterations.max(1));
     }
 
-    /// Saves the state while an attempt is made: that one counts already.
+    /// Saves the state during an attempt, which already counts.
     pub(super) fn save_state_during(&mut self, prompt: PromptKind) {
         let task_iteration = self.task().map_or(1, |task| task.iteration(prompt));
         let is_new = prompt != PromptKind::Reminder;
@@ -166,15 +166,15 @@ impl<'s> Turn<'s> {
         self.ask_aside(Command::SaveState(file));
     }
 
-    /// The task that was picked last, also where the decision is about the run as a whole.
+    /// Returns the task picked last, even if the decision is about the run as a whole.
     fn current(&self) -> Option<&TaskState> {
         let key = self.state.current.as_ref()?;
         let shown = self.state.tasks.get(key);
         shown.or_else(|| self.before.tasks.get(key))
     }
 
-    /// What the user had to say about a task, about its original and about all fixes of that:
-    /// they are about one problem.
+    /// Returns what the user has said about a task, its original and all fixes of that original:
+    /// they all concern one problem.
     pub(super) fn context_of(&self, task: &TaskState) -> Vec<String> {
         let root = &task.picked.root;
         let of_root = self.tasks().filter(|other| *other.key() == *root);
@@ -185,7 +185,7 @@ impl<'s> Turn<'s> {
         said.flat_map(|task| task.context.iter().cloned()).collect()
     }
 
-    /// The task that this automatic fix is for.
+    /// Returns the task that this automatic fix is for.
     pub(super) fn owner_of(&self, fix: &TaskState) -> Option<&TaskState> {
         let is_owner = |task: &&TaskState| {
             task.picked.root == fix.picked.root && task.owns_automatic_fix(&fix.key().id)
@@ -193,7 +193,7 @@ impl<'s> Turn<'s> {
         self.tasks().find(is_owner)
     }
 
-    /// The error that a fix was made for in this run.
+    /// Returns the error that a fix was made for in this run.
     pub(super) fn cause_of(&self, fix: &TaskState) -> Option<PlainLine> {
         let (root, id) = (&fix.picked.root, &fix.key().id);
         let owners = self.tasks().filter(|task| task.picked.root == *root);
@@ -204,13 +204,13 @@ impl<'s> Turn<'s> {
         cause.filter(|cause| fix.picked.is_fix() && !cause.is_empty())
     }
 
-    /// Originals that were attempted in this run.
+    /// Returns the originals attempted in this run.
     fn tried(&self) -> BTreeSet<TaskKey> {
         let tried = self.tasks().filter(|task| task.attempts > 0);
         tried.map(|task| task.key().clone()).collect()
     }
 
-    /// Fixes that were made in this run.
+    /// Returns the fixes made in this run.
     fn fixes(&self) -> Vec<(TaskId, TaskId, String)> {
         self.tasks()
             .flat_map(|task| {
@@ -220,7 +220,7 @@ impl<'s> Turn<'s> {
             .collect()
     }
 
-    /// All tasks, as they are by now.
+    /// Returns all tasks, as they are after the events so far.
     fn tasks(&self) -> impl Iterator<Item = &TaskState> {
         let before = self.before.tasks.values();
         let others = before.filter(|task| !self.state.tasks.contains_key(task.key()));

@@ -8,7 +8,7 @@ use super::{attempting, ending, healing, saving, services, spending};
 use crate::command::Command;
 use crate::state::TaskState;
 
-/// The error of a task whose Verify passed only the second time, in strict mode.
+/// The error in strict mode if Verify passed only the second time.
 pub(super) const FLAKY: &str =
     "Verify failed, and passed when it ran again: flaky. With --strict, it has to pass every time";
 
@@ -18,7 +18,7 @@ pub(super) fn start(turn: &mut Turn<'_>, again: bool) {
     run(turn, again, false);
 }
 
-/// Verifies a task that a fix may have healed, before its agent is asked again.
+/// Verifies a task that a fix may have healed, before the agent is asked again.
 pub(super) fn start_first(turn: &mut Turn<'_>) {
     run(turn, false, true);
 }
@@ -33,7 +33,7 @@ fn run(turn: &mut Turn<'_>, again: bool, first: bool) {
         task: key.clone(),
         attempt,
         commands: task.picked.verify.clone(),
-        // The tasks below a group have passed the gate already.
+        // The tasks below a group have already passed the gate.
         gate: gate.filter(|_| !task.picked.is_group),
         timeout_ms: turn.state.config.verify_timeout_ms,
         environment: turn.state.environment.clone(),
@@ -45,7 +45,7 @@ fn run(turn: &mut Turn<'_>, again: bool, first: bool) {
         again,
         first,
     });
-    // The attempt is over: when the run is resumed, it is verified, not made again.
+    // The attempt is over. When the run is resumed, it is verified, not repeated.
     ending::stop_if_asked(turn);
 }
 
@@ -60,10 +60,13 @@ pub(super) fn ended(
     let Some(task) = turn.task() else { return };
     let is_fix = task.picked.is_fix();
     let (key, attempt) = (task.key().clone(), task.attempts);
+    // The agent has claimed success before the fix: a check that says nothing refutes it again.
+    let after_fix = diagnosis.filter(|_| first).cloned().map(refuted_claim);
     turn.emit(Event::VerifyEnded {
         task: key,
         attempt,
         verdict: verdict.clone(),
+        diagnosis: after_fix.map(Box::new),
         took_ms,
     });
     let is_green = *verdict == Verdict::Green;
@@ -71,10 +74,10 @@ pub(super) fn ended(
         return healing::fail(turn, question);
     }
     match verdict {
-        // The task that a fix is for decides whether it worked.
+        // The task it fixes decides whether the fix worked.
         Verdict::Red { .. } if is_fix => accept(turn, verdict),
         Verdict::Red { .. } if first => attempting::start_unless_used_up(turn),
-        // The first failure may be bad luck: Verify runs once more before it counts.
+        // The first failure may be bad luck, so Verify runs once more before it counts.
         Verdict::Red { .. } if !again => start(turn, true),
         Verdict::Red { error } => {
             let red = FailureRecord {
@@ -93,8 +96,8 @@ pub(super) fn ended(
     }
 }
 
-/// The failure of an attempt that stopped to ask something. Where its work passes all the same,
-/// only the signal is missing; otherwise the question is the cause, whatever the check says.
+/// Returns the failure of an attempt that stopped to ask a question. If its work passes all the
+/// same, only the signal is missing; otherwise the question is the cause, whatever the check says.
 fn open_question(turn: &Turn<'_>) -> Option<FailureRecord> {
     let report = turn.task()?.report.as_ref()?;
     let failure = report.failure.confident_diagnosis()?;
@@ -102,8 +105,8 @@ fn open_question(turn: &Turn<'_>) -> Option<FailureRecord> {
     asks.then(|| report.failure.clone())
 }
 
-/// Chooses the cause of a failure that a red Verify shows: an agent that asked, refused or crashed
-/// explains it better than its consequence does.
+/// Chooses the cause behind a failed Verify: an agent that asked, refused or crashed explains the
+/// failure better than its consequence does.
 fn cause(turn: &Turn<'_>, red: FailureRecord) -> FailureRecord {
     let report = turn.task().and_then(|task| task.report.as_ref());
     let Some(report) = report else { return red };
@@ -128,8 +131,8 @@ fn cause(turn: &Turn<'_>, red: FailureRecord) -> FailureRecord {
     }
 }
 
-/// In strict mode a task that nothing verifies fails, before its agent is asked. Returns whether it
-/// does. What a fix is for decides about the fix.
+/// In strict mode, fails a task that nothing verifies before its agent is asked. Returns whether it
+/// did. Fixes are exempt: the task they fix decides.
 pub(super) fn fail_unless_checked(turn: &mut Turn<'_>) -> bool {
     let Some(task) = turn.task().filter(|_| must_be_checked(turn)) else {
         return false;
@@ -146,7 +149,7 @@ pub(super) fn fail_unless_checked(turn: &mut Turn<'_>) -> bool {
     true
 }
 
-/// Whether the task has to be verified to pass.
+/// Whether the task must be verified to pass.
 fn must_be_checked(turn: &Turn<'_>) -> bool {
     let task = turn.task();
     let is_original = task.is_some_and(|task| !task.picked.is_fix() && !task.picked.is_group);
@@ -167,10 +170,10 @@ fn attempted_fix(turn: &Turn<'_>) -> String {
         .unwrap_or_default()
 }
 
-/// Nothing speaks against the work. A signal that is missing is asked for once.
+/// Accepts work that nothing speaks against. A missing signal is asked for once.
 fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
     let Some(task) = turn.task() else { return };
-    // No agent has worked on it: what it asks for is what regreen does itself.
+    // No agent has worked on it; regreen does all that it asks for.
     if task.picked.is_group || is_done_by_service(task) {
         return saving::tick(turn);
     }
@@ -205,12 +208,12 @@ fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
     saving::tick(turn);
 }
 
-/// Whether the task asks for nothing but a service, which is ready without an agent's help.
+/// Whether the task asks only for a service, which is ready without the help of an agent.
 fn is_done_by_service(task: &TaskState) -> bool {
     task.attempts == 0 && task.picked.is_only_service()
 }
 
-/// No file was changed and, where that is known, no tool was used.
+/// Whether no file was changed and, as far as is known, no tool was used.
 fn did_nothing(task: &TaskState) -> bool {
     let used_tools = task.report.as_ref().and_then(|report| report.used_tools);
     !task.changed_files && used_tools != Some(true)

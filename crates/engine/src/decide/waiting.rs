@@ -1,4 +1,4 @@
-//! Waiting for an agent's service to come back.
+//! Waiting for an agent's service.
 
 use regreen_model::{AttemptClass, Event, PlainLine, RunOutcome, Span, Timestamp};
 
@@ -10,8 +10,8 @@ const FIRST_WAIT_MS: u64 = 2_000;
 const LONGEST_WAIT_MS: u64 = 5 * 60 * 1_000;
 const SHOWN_CHARS: usize = 200;
 
-/// Waits until the service says it is back, but at least as long as the backoff; gives up
-/// when the run has waited enough.
+/// Waits until the time that the service named, but at least for the backoff. Gives up if the run
+/// has waited long enough.
 pub(super) fn start(turn: &mut Turn<'_>) {
     if ending::stop_if_asked(turn) {
         return;
@@ -22,7 +22,7 @@ pub(super) fn start(turn: &mut Turn<'_>) {
         AttemptClass::Transient { until, .. } => until,
         _ => None,
     });
-    // No attempt could follow the wait.
+    // The wait would be pointless: no attempt could follow it.
     if let Some(message) = spending::used_up(turn) {
         return ending::limit(turn, message);
     }
@@ -54,15 +54,15 @@ pub(super) fn start(turn: &mut Turn<'_>) {
     });
 }
 
-/// Doubles with every wait in a row; up to a tenth more, so that many runs do not all come
-/// back at once. The time itself is random enough for that, and can be replayed.
+/// Returns the backoff, which doubles with every wait in a row. Adds up to a tenth, so that many
+/// runs don't all come back at once; the time is random enough for that, and can be replayed.
 pub(crate) fn backoff_ms(waits: u32, now: Timestamp) -> u64 {
     let doubled = FIRST_WAIT_MS.saturating_mul(1 << waits.min(16));
     let wait = doubled.min(LONGEST_WAIT_MS);
     wait + now.as_millis() % (wait / 10)
 }
 
-/// Waits a little before the same is done again.
+/// Waits briefly before a repeat.
 pub(super) fn repeat(turn: &mut Turn<'_>, delay_ms: u64) {
     let Some(task) = turn.task() else { return };
     let cause = task.failure.as_ref().map_or("", |failure| failure.cause());
@@ -84,8 +84,7 @@ pub(super) fn repeat(turn: &mut Turn<'_>, delay_ms: u64) {
     ending::stop_if_asked(turn);
 }
 
-/// A wait costs what it was meant to take, also if the machine was off meanwhile or its clock was
-/// set.
+/// Ends a wait. It costs its planned length, even if the machine was off or its clock was changed.
 pub(super) fn ended(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp, repeats: bool) {
     let Some(task) = turn.task() else { return };
     let (task, only_red) = (task.key().clone(), task.only_red || task.picked.is_group);

@@ -1,6 +1,6 @@
-//! Delegation: one child agent on one prompt, until it is done or nothing more can be done.
+//! Delegation: one child agent works on one prompt until it is done or nothing more can be done.
 //!
-//! Nothing is stored but what happened: [`next`] decides what follows from it.
+//! The only state is the list of what happened; [`next`] decides what follows from it.
 
 mod next;
 #[cfg(test)]
@@ -20,26 +20,26 @@ pub use next::next;
 /// The limits of a whole delegation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// How often the agent may try, in all.
+    /// How often the agent may try in total.
     pub attempts: u32,
     /// How long the first attempt may take.
     pub timeout_ms: u64,
-    /// The longest wait for the agent's service, in all.
+    /// How long to wait for the agent's service in total.
     pub max_wait_ms: u64,
-    /// Which repairs may be made.
+    /// The policy for repairs.
     pub repairs: RepairPolicy,
-    /// The work may be divided; its parts may not.
+    /// Whether the work may be split; its parts may not.
     pub divides: bool,
 }
 
-/// One attempt that is to be made.
+/// An attempt to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelegatedOrder {
-    /// What the agent is told besides the prompt.
+    /// The kind of prompt.
     pub prompt: PromptKind,
     /// How long the attempt may take.
     pub timeout_ms: u64,
-    /// The session to continue, where the agent can.
+    /// The session to resume, if the agent can.
     pub session: Option<String>,
 }
 
@@ -48,24 +48,24 @@ pub struct DelegatedOrder {
 pub enum NextAction {
     /// Run the agent.
     Attempt(DelegatedOrder),
-    /// Wait for the agent's service, or before the same is done again.
+    /// Wait for the agent's service, or before a repeat.
     Wait {
-        /// The moment.
+        /// The end of the wait.
         until: Timestamp,
         /// The reason.
         why: String,
-        /// Whether the same attempt is repeated.
+        /// Whether the wait comes before a repeat.
         repeats: bool,
     },
-    /// Inspect what may be repaired.
+    /// Inspect the workspace for a repair.
     Inspect,
     /// Repair the environment.
     Repair(PlannedRepair),
-    /// Delegate these, one after the other, each on these terms.
+    /// Delegate these parts one after the other, each on these terms.
     DoParts {
         /// The prompts of the parts.
         parts: Vec<String>,
-        /// What each part may use.
+        /// The limits of each part.
         terms: Terms,
     },
     /// End with this result.
@@ -84,25 +84,25 @@ pub enum Conclusion {
         /// The question.
         why: String,
     },
-    /// The agent's service is out of reach for longer than may be waited.
+    /// The agent's service is unavailable for longer than the delegation may wait.
     TryLater {
-        /// What the agent's service says.
+        /// The message of the agent's service.
         why: String,
     },
-    /// It would fail the same way again.
+    /// Another try would fail the same way.
     SetUp {
-        /// What has to be set up.
+        /// The missing setup.
         why: String,
     },
 }
 
 impl NextAction {
-    /// Names it after the failure that it follows.
+    /// Describes the action, as it follows a failure.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
             Self::Attempt(order) => order.words(),
-            Self::Wait { repeats: true, .. } => "the same again after a while".to_owned(),
+            Self::Wait { repeats: true, .. } => "waited and repeated it".to_owned(),
             Self::Wait { repeats: false, .. } => "waited for the agent's service".to_owned(),
             Self::Inspect => "looked for a repair".to_owned(),
             Self::Repair(repair) => format!("repair: {}", repair.does),
@@ -120,14 +120,14 @@ impl DelegatedOrder {
         }
     }
 
-    /// In which way it is tried again, and how long it may take.
+    /// Describes how the agent tries again, and how long it may take.
     #[must_use]
     pub fn how(&self) -> String {
         let how = match self.prompt {
-            PromptKind::Enriched => "with what was missing looked up",
+            PromptKind::Enriched => "with the missing context",
             PromptKind::NewSession => "in a new session",
             _ if self.session.is_some() => "in the same session",
-            _ => "with what is known",
+            _ => "with the failure explained",
         };
         let time = Duration::from_millis(self.timeout_ms);
         format!("{how}, within {time:?}")
@@ -137,18 +137,18 @@ impl DelegatedOrder {
 /// Something that happened in a delegation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happened {
-    /// The agent worked, and what it did was checked; or all parts were done.
+    /// The agent worked and its work was checked, or all parts were done.
     Attempted(Box<Attempted>),
     /// A wait is over.
     Waited {
         /// How long it took.
         ms: u64,
-        /// Before the same is done again, and not for the agent's service.
+        /// Whether the wait came before a repeat rather than for the agent's service.
         repeats: bool,
     },
     /// A repair was inspected.
     Inspected(Inspection),
-    /// A repair was made, or failed.
+    /// A repair ended.
     Repaired {
         /// The repair.
         action: RepairAction,
@@ -157,22 +157,22 @@ pub enum Happened {
     },
 }
 
-/// One attempt and its end.
+/// An attempt and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempted {
     /// The order.
     pub order: DelegatedOrder,
     /// How it ended.
     pub report: AttemptReport,
-    /// Why it failed; `None` if it did not.
+    /// Why it failed; `None` if it succeeded.
     pub failure: Option<FailureRecord>,
-    /// The parts it names, if it was asked to divide the work.
+    /// The parts it names, if it was asked to split the work.
     pub parts: Vec<String>,
 }
 
 impl Attempted {
-    /// Whether it is an attempt at the work: trouble of the agent's own is none, nor is a request
-    /// to divide the work.
+    /// Whether it counts as an attempt at the work. Trouble of the agent's own doesn't, nor does a
+    /// request to split the work.
     #[must_use]
     pub fn is_charged(&self) -> bool {
         let class = FailureClass::of_ending(&self.report);

@@ -1,4 +1,4 @@
-//! Decides what follows from what happened, by the table of recovery.
+//! Decides what follows from what happened, by the recovery table.
 
 use regreen_model::{
     AttemptClass, FailureRecord, Inspection, Limits, PlainLine, PromptKind, RepairAction,
@@ -46,7 +46,7 @@ pub fn next(terms: &Terms, happened: &[Happened], now: Timestamp) -> NextAction 
     }
 }
 
-/// The parts share the time and what is left of the attempts.
+/// Splits the time and the remaining attempts among the parts.
 fn do_parts(terms: &Terms, past: Past<'_>, last: &Attempted) -> NextAction {
     let count = u64::try_from(last.parts.len()).unwrap_or(u64::MAX);
     if count == 0 {
@@ -91,7 +91,7 @@ fn recover(
         RecoveryAction::Split if terms.divides => {
             NextAction::Attempt(order(PromptKind::Split, terms.timeout_ms))
         }
-        // That no attempt is left changes nothing: another one would lack the same.
+        // It doesn't matter that no attempt is left: another one would lack the same information.
         RecoveryAction::GiveUp if lacks_context(failure) => needs_person(LACKS_CONTEXT),
         RecoveryAction::Split | RecoveryAction::GiveUp | RecoveryAction::StopRetrying => {
             NextAction::End(Conclusion::Failed)
@@ -99,7 +99,7 @@ fn recover(
         RecoveryAction::Enrich => again(terms, last, PromptKind::Enriched),
         RecoveryAction::Inspect => NextAction::Inspect,
         RecoveryAction::Repair(repair) => NextAction::Repair(repair),
-        // There is no task file here: the agent itself is told what to put right.
+        // There is no task file here, so the agent itself is told what to fix.
         RecoveryAction::TryAgain | RecoveryAction::Fix => again(terms, last, kind_after(last)),
     }
 }
@@ -144,7 +144,7 @@ fn kind_after(last: &Attempted) -> PromptKind {
     }
 }
 
-/// Another attempt. One that ran out of time gets twice as much.
+/// Returns another attempt, with twice the time if the last one ran out of it.
 fn again(terms: &Terms, last: &Attempted, prompt: PromptKind) -> NextAction {
     let timed_out = last.report.ending.timed_out;
     let most = terms.timeout_ms.saturating_mul(u64::from(MAX_TIME_FACTOR));
@@ -159,7 +159,7 @@ fn again(terms: &Terms, last: &Attempted, prompt: PromptKind) -> NextAction {
     })
 }
 
-/// The agent had no chance: it gets the same again, where it was.
+/// Returns the same attempt again, in the same session: the agent had no chance.
 fn same(last: &Attempted) -> DelegatedOrder {
     DelegatedOrder {
         session: last.report.session.clone(),
@@ -175,7 +175,7 @@ fn order(prompt: PromptKind, timeout_ms: u64) -> DelegatedOrder {
     }
 }
 
-/// Waits until the service says it is back, but at least as long as the backoff.
+/// Waits until the time that the service named, but at least for the backoff.
 fn wait(terms: &Terms, past: Past<'_>, last: &Attempted, now: Timestamp) -> NextAction {
     let AttemptClass::Transient { why, until } = &last.report.class else {
         return NextAction::Attempt(same(last));
@@ -210,7 +210,7 @@ fn needs_person(why: &str) -> NextAction {
     })
 }
 
-/// All that has happened, for questions about it.
+/// Everything that has happened so far.
 #[derive(Clone, Copy, Debug)]
 struct Past<'a>(&'a [Happened]);
 
@@ -226,7 +226,7 @@ impl<'a> Past<'a> {
         self.attempts().next_back()
     }
 
-    /// What recovery goes by.
+    /// Returns the history that recovery decides by.
     fn history(self, repaired: &'a [RepairAction]) -> History<'a> {
         let mut history = History {
             repeats: self.repeats(),
@@ -248,7 +248,7 @@ impl<'a> Past<'a> {
         history
     }
 
-    /// How many attempts are charged.
+    /// Returns the number of charged attempts.
     fn charged(self) -> u32 {
         self.history(&[]).iterations
     }
@@ -266,7 +266,7 @@ impl<'a> Past<'a> {
             .any(|attempt| attempt.order.prompt == PromptKind::Enriched)
     }
 
-    /// The repairs made, successful or not.
+    /// Returns the repairs made, successful or not.
     fn repaired(self) -> Vec<RepairAction> {
         let repaired = self.0.iter().filter_map(|happened| match happened {
             Happened::Repaired { action, .. } => Some(action.clone()),
@@ -275,7 +275,7 @@ impl<'a> Past<'a> {
         repaired.collect()
     }
 
-    /// How long the agent's service was waited for, and how often in a row.
+    /// Returns how long the agent's service was waited for, and how often in a row.
     fn waited(self) -> (u64, u32) {
         let waits = self.0.iter().filter_map(|happened| match happened {
             Happened::Waited { ms, repeats: false } => Some(*ms),
@@ -288,8 +288,8 @@ impl<'a> Past<'a> {
     }
 }
 
-/// Whether an attempt is charged, by the table of recovery. A request to divide the work is not an
-/// attempt at it, and there are no modification requests that could pay for a timeout.
+/// Whether an attempt is charged, by the recovery table. A request to split the work isn't an
+/// attempt at it, and a delegation has no modification requests that could pay for a timeout.
 fn is_charged(attempt: &Attempted, history: &History<'_>) -> bool {
     let is_interrupted = attempt.report.class == AttemptClass::Interrupted;
     let is_extra = attempt.order.prompt == PromptKind::Split;

@@ -45,7 +45,7 @@ fn failure(kind: FailureKind) -> FailureRecord {
     }
 }
 
-/// Plays a delegation: what each attempt comes to, by its order.
+/// Plays a delegation, answering each order.
 struct Play {
     terms: Terms,
     past: Vec<Happened>,
@@ -233,7 +233,7 @@ fn a_delegation_without_progress_is_split_and_the_parts_share_time_and_attempts(
     assert_eq!(play.next(), NextAction::DoParts { parts, terms });
     play.then(Happened::Attempted(Box::new(attempted())))
         .ends(Conclusion::Done);
-    // A part is not divided again.
+    // A part is not split again.
     Play::on(terms)
         .attempt(First, 100, timed_out(false))
         .ends(Conclusion::Failed);
@@ -344,7 +344,7 @@ fn a_service_is_waited_for_and_costs_no_attempt() {
         assert!((wait..wait + wait / 10).contains(&ms), "{ms}");
         play = play.then(Happened::Waited { ms, repeats: false });
     }
-    // As if the first had not been.
+    // As if the first attempt hadn't been made.
     play.attempt(First, 300, timed_out(true))
         .attempt(Retry, 600, attempted())
         .ends(Conclusion::Done);
@@ -420,7 +420,7 @@ fn passing_trouble_is_met_with_patience_first() {
 
 #[test]
 fn every_delegation_ends() {
-    // Each kind of failure again and again, and nothing helps.
+    // Each kind of failure, over and over, with nothing that helps.
     for kind in FailureKind::ALL {
         let mut play = Play::new();
         for step in 0.. {

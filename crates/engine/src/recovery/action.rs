@@ -1,5 +1,6 @@
-//! The action that the table of recovery leads to.
+//! Looks up the action in the recovery table.
 
+use regreen_diagnosis::is_opinion;
 use regreen_model::{
     Failure, FailureCategory, FailureKind, Inspection, Limits, PlannedRepair, RepairAction,
     RepairPolicy, named_span,
@@ -8,56 +9,57 @@ use regreen_model::{
 use super::FailureClass;
 use super::table::{FREE_INTERRUPTIONS, RecoveryRule, Response};
 
-/// The delays before repeats, where the text names none.
+/// The delays before repeats, if the failure names none.
 const REPEAT_DELAYS_MS: [u64; 2] = [2_000, 5_000];
 const LONGEST_REPEAT_DELAY_MS: u64 = 60_000;
 
-/// Why a person has to decide about a task.
+/// Why a person must decide about a task.
 pub(crate) const STUCK: &str = "it made no progress within its time limit and was not split";
 const NOT_SPLIT: &str = "the agent could not split it";
 pub(crate) const LACKS_CONTEXT: &str = "it needs something that only a person knows";
 const INVALID: &str = "it cannot be done as written";
 const COMMANDS_REPAIR_NOTHING: &str = "the shell agent runs commands and cannot fix them";
 
-/// A failure with all that decides how regreen responds to it.
+/// A failure with everything that decides the response to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
     /// The class of the failure.
     pub class: FailureClass,
-    /// The diagnosis, if it is sure enough to act upon.
+    /// The diagnosis, if it is sure enough to act on.
     pub failure: Option<&'a Failure>,
-    /// What happened to the task before.
+    /// How earlier failures of the task were handled.
     pub history: History<'a>,
     /// The limits of the run.
     pub limits: &'a Limits,
-    /// What the run may do.
+    /// The policy of the run.
     pub policy: Policy,
-    /// What an inspection of the workspace found; `None` before there was one.
+    /// The result of inspecting the workspace; `None` if it wasn't inspected yet.
     pub inspection: Option<&'a Inspection>,
 }
 
-/// The responses to earlier failures of the task.
+/// How earlier failures of the task were handled.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct History<'a> {
-    /// Attempts that are charged to the task.
+    /// The number of attempts charged to the task.
     pub iterations: u32,
     /// How often its session was lost.
     pub lost_sessions: u32,
     /// How often it was interrupted.
     pub interruptions: u32,
-    /// How often it was repeated as it is.
+    /// How often it was repeated unchanged.
     pub repeats: u32,
-    /// Whether it was told what it was missing.
+    /// Whether it was given the information that it lacked.
     pub was_enriched: bool,
-    /// The attempt that failed was asked to split the task.
+    /// Whether the failed attempt was asked to split the task.
     pub asked_to_split: bool,
-    /// The next attempt only reminds the agent of what the last one left out.
+    /// Whether the next attempt only reminds the agent of what the last one left out.
     pub is_reminder: bool,
-    /// The repairs that were made for it.
+    /// The repairs made for it.
     pub repaired: &'a [RepairAction],
-    /// The repair that the inspection offers is one of them.
+    /// Whether the repair that the inspection offers is one of them.
     pub was_repaired: bool,
-    /// It failed twice for the same thing that is missing or forbidden, and changed nothing.
+    /// Whether it failed twice because the same thing was missing or forbidden, with nothing
+    /// changed.
     pub is_stalled: bool,
 }
 
@@ -66,59 +68,59 @@ pub struct History<'a> {
 pub struct Policy {
     /// Whether fix tasks may be added.
     pub recovery: bool,
-    /// Which repairs may be made.
+    /// The policy for repairs.
     pub repairs: RepairPolicy,
-    /// The agent reads prompts. Commands don't.
+    /// Whether the agent reads prompts. Commands don't.
     pub listens: bool,
-    /// A person is there who can be asked.
+    /// Whether there is a person to ask.
     pub asks: bool,
-    /// The task is a group: no agent works on it.
+    /// Whether the task is a group, on which no agent works.
     pub is_group: bool,
 }
 
-/// What to do about one failure.
+/// The response to a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecoveryAction {
     /// Wait for the agent's service.
     Wait,
-    /// End the run: its setup has to be fixed.
+    /// End the run: its setup must be fixed.
     StopRun,
-    /// The agent tries again; how it failed decides what it is told.
+    /// Let the agent try again, with a prompt that depends on how it failed.
     TryAgain,
-    /// The same again after a delay.
+    /// Repeat the attempt after a delay.
     Repeat {
-        /// How long to wait before.
+        /// How long to wait first.
         delay_ms: u64,
     },
     /// Ask the agent to split the task.
     Split,
-    /// Attempt it again with what it was missing.
+    /// Try again with the information that it lacked.
     Enrich,
     /// Ask a person.
     AskPerson {
-        /// What to ask.
+        /// The question.
         why: String,
     },
     /// Inspect the workspace first.
     Inspect,
     /// Add a fix task that regreen carries out.
     Repair(PlannedRepair),
-    /// Ask a person whether this may be done.
+    /// Ask a person whether regreen may make this repair.
     AskToRepair {
         /// The repair.
         repair: PlannedRepair,
-        /// Why it may not be made without asking.
+        /// Why regreen may not make it without asking.
         why: String,
     },
-    /// A task that repairs this one, for the agent.
+    /// Add a fix task for the agent.
     Fix,
-    /// The task has used up its attempts.
+    /// Give up: the task has used up its attempts.
     GiveUp,
-    /// More attempts would find the same thing missing.
+    /// Stop: the same thing would be missing in further attempts.
     StopRetrying,
 }
 
-/// Looks up in the table what to do about a failure.
+/// Looks up what to do about a failure.
 #[must_use]
 pub fn action_for(situation: &Situation<'_>) -> RecoveryAction {
     let situation = &situation.with_inspection();
@@ -147,7 +149,7 @@ pub fn action_for(situation: &Situation<'_>) -> RecoveryAction {
 }
 
 impl Situation<'_> {
-    /// Whether the agent stopped to ask although it was tried again: nobody has answered, and
+    /// Whether the agent stopped to ask although it has tried again: nobody has answered, and
     /// nobody will unless a person is told.
     fn asks_again(&self) -> bool {
         let asks = |failure: &Failure| failure.kind == FailureKind::AskedQuestion;
@@ -156,8 +158,8 @@ impl Situation<'_> {
             && self.class == FailureClass::MissingContext
     }
 
-    /// The situation with the class that the inspection makes of it: what it offers to repair
-    /// is repairable.
+    /// Returns the situation with its class updated by the inspection: `Repairable` if that offers
+    /// a repair.
     fn with_inspection(&self) -> Self {
         let Some(
             Inspection::Allowed(offered)
@@ -173,14 +175,14 @@ impl Situation<'_> {
         }
         let mut situation = *self;
         situation.class = FailureClass::Repairable;
-        // What did not help once does not help twice.
+        // A repair that didn't help once won't help twice.
         situation.history.was_repaired = self.history.repaired.contains(&offered.action);
         situation
     }
 }
 
 impl History<'_> {
-    /// Whether the task may have one more attempt. A reminder costs nothing.
+    /// Whether the task has an attempt left. A reminder costs nothing.
     pub(crate) fn may_attempt(&self, limits: &Limits) -> bool {
         let is_free = self.is_reminder && self.interruptions <= FREE_INTERRUPTIONS;
         is_free || self.iterations < limits.task_iterations
@@ -188,7 +190,7 @@ impl History<'_> {
 }
 
 fn try_again(situation: &Situation<'_>) -> RecoveryAction {
-    // No agent works on a group: there is no other attempt that could help.
+    // No agent works on a group, so another attempt can't help.
     if situation.policy.is_group {
         RecoveryAction::GiveUp
     } else {
@@ -196,7 +198,7 @@ fn try_again(situation: &Situation<'_>) -> RecoveryAction {
     }
 }
 
-/// Looks first what a repair could do about it, to say so.
+/// Stops, but inspects first whether a repair could help, to be able to say so.
 fn stop_retrying(situation: &Situation<'_>) -> RecoveryAction {
     match situation.inspection {
         None if may_be_repairable(situation.failure) => RecoveryAction::Inspect,
@@ -204,7 +206,7 @@ fn stop_retrying(situation: &Situation<'_>) -> RecoveryAction {
     }
 }
 
-/// Gives up instead if the task may have no more attempts.
+/// Returns the action, or gives up if the task has no attempt left.
 fn unless_used_up(situation: &Situation<'_>, action: RecoveryAction) -> RecoveryAction {
     if situation.policy.is_group || situation.history.may_attempt(situation.limits) {
         action
@@ -240,7 +242,7 @@ fn ask(why: &str) -> RecoveryAction {
     }
 }
 
-/// Makes the repair that the inspection offers, or asks whether it may be made.
+/// Makes the repair that the inspection offers, or asks for permission.
 fn repair(situation: &Situation<'_>) -> RecoveryAction {
     match (situation.policy.repairs, situation.inspection) {
         (RepairPolicy::Safe, Some(Inspection::Allowed(repair))) => {
@@ -264,11 +266,13 @@ fn inspect_or_fix(situation: &Situation<'_>) -> RecoveryAction {
     }
 }
 
-/// Whether the failure is of a sort that a repair can remove.
+/// Whether a repair might remove the failure.
 fn may_be_repairable(failure: Option<&Failure>) -> bool {
     failure.is_some_and(|failure| match failure.category {
-        // The work is missing, not the environment.
+        // The work is missing, not something in the environment.
         _ if failure.kind == FailureKind::FalseSuccessClaim => false,
+        // An agent's opinion proves nothing.
+        _ if is_opinion(failure) => false,
         FailureCategory::ToolError | FailureCategory::Partial => true,
         FailureCategory::Timeout
         | FailureCategory::MissingContext
@@ -276,7 +280,8 @@ fn may_be_repairable(failure: Option<&Failure>) -> bool {
     })
 }
 
-/// Asks the person who is there, or the one who comes later if no agent could make the repair.
+/// Asks a person, even if none is there yet. But if none is there and the agent reads prompts, it
+/// gets a fix task instead.
 fn ask_to_repair(situation: &Situation<'_>, repair: &PlannedRepair, why: &str) -> RecoveryAction {
     let why = format!("this may help: {}; {why}", repair.does);
     match (&repair.action, situation.policy) {
@@ -289,8 +294,8 @@ fn ask_to_repair(situation: &Situation<'_>, repair: &PlannedRepair, why: &str) -
     }
 }
 
-/// Returns a fix for the agent. Commands cannot repair anything: then a person decides, who is
-/// told what the inspection found.
+/// Returns a fix for the agent. Commands can't fix anything; then a person decides, knowing what
+/// the inspection found.
 fn fix(situation: &Situation<'_>) -> RecoveryAction {
     match (situation.policy.listens, situation.inspection) {
         (true, _) => RecoveryAction::Fix,

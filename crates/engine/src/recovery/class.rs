@@ -5,23 +5,23 @@ use regreen_model::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The class of a failure, from which follows what it is charged to and how regreen responds.
+/// The class of a failure, which decides what it is charged to and how regreen responds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// The agent's service is out for a while.
+    /// The agent's service is temporarily unavailable.
     Transient,
-    /// No attempt of this run can succeed.
+    /// No attempt in this run can succeed.
     Fatal,
-    /// The session cannot continue, the task can.
+    /// The session can't continue, but the task can.
     Session,
-    /// regreen or the machine ended meanwhile.
+    /// regreen or the machine went down during the attempt.
     Interrupted,
-    /// A command failed in a way that may pass by itself.
+    /// A command failed in a way that may go away by itself.
     PassingTrouble,
-    /// The time was too short, but not wasted.
+    /// The attempt ran out of time but made progress.
     TimeoutWithProgress,
-    /// The time passed without a sign of progress.
+    /// The attempt ran out of time without a sign of progress.
     TimeoutWithoutProgress,
     /// The agent lacked information.
     MissingContext,
@@ -34,7 +34,7 @@ pub enum FailureClass {
 }
 
 impl FailureClass {
-    /// All classes, in the order of the table.
+    /// All classes, in table order.
     pub const ALL: [Self; 11] = [
         Self::Transient,
         Self::Fatal,
@@ -49,7 +49,7 @@ impl FailureClass {
         Self::Other,
     ];
 
-    /// Its name, as the table has it.
+    /// Returns its name in the table.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -67,8 +67,8 @@ impl FailureClass {
         }
     }
 
-    /// Whether the trouble is the agent's own and not the task's: regreen responds alike whether
-    /// or not recovery is on.
+    /// Whether the trouble is the agent's own, not the task's. regreen then responds the same way
+    /// with or without recovery.
     #[must_use]
     pub fn is_the_agents_own(self) -> bool {
         matches!(
@@ -77,8 +77,7 @@ impl FailureClass {
         )
     }
 
-    /// The class of an attempt that has failed, with what the diagnosis makes of it, if that is
-    /// sure enough.
+    /// Returns the class of a failed attempt, using the diagnosis if it is sure enough.
     #[must_use]
     pub fn of(report: Option<&AttemptReport>, failure: Option<&Failure>) -> Self {
         report
@@ -87,7 +86,7 @@ impl FailureClass {
             .unwrap_or(Self::Other)
     }
 
-    /// The class that the end of the attempt alone tells; `None` if it is an ordinary end.
+    /// Returns the class if the attempt's ending alone decides it; `None` for an ordinary ending.
     #[must_use]
     pub fn of_ending(report: &AttemptReport) -> Option<Self> {
         match report.class {
@@ -101,7 +100,7 @@ impl FailureClass {
         }
     }
 
-    /// The class that the kind of a failure alone tells. A run knows more.
+    /// Returns the class as far as the kind alone tells. A run knows more.
     #[must_use]
     pub fn of_kind(kind: FailureKind) -> Self {
         match kind {
@@ -112,8 +111,8 @@ impl FailureClass {
         }
     }
 
-    /// The class that the diagnosis alone tells. Whether something is repairable is for an
-    /// inspection to say.
+    /// Returns the class as far as the diagnosis alone tells. Whether something is repairable takes
+    /// an inspection.
     #[must_use]
     pub fn of_failure(failure: &Failure) -> Self {
         Self::of_nature(failure.category, failure.kind, failure.retry_mode)
@@ -124,7 +123,7 @@ impl FailureClass {
             FailureCategory::MissingContext => Self::MissingContext,
             FailureCategory::InvalidTask => Self::InvalidTask,
             FailureCategory::ToolError if is_passing(kind, mode) => Self::PassingTrouble,
-            // A limit of the task's own: regreen has no other time to give it.
+            // The task's own time limit: regreen can't extend it.
             FailureCategory::Timeout | FailureCategory::Partial | FailureCategory::ToolError => {
                 Self::Other
             }
@@ -132,7 +131,7 @@ impl FailureClass {
     }
 }
 
-/// Whether the same may well succeed the next time. A session that is full or lost stays so.
+/// Whether the same attempt may well succeed the next time. A full or lost session stays that way.
 fn is_passing(kind: FailureKind, mode: RetryMode) -> bool {
     let is_of_session = matches!(
         kind,

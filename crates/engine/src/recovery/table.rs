@@ -1,17 +1,17 @@
-//! The table of recovery: what each class of failure is charged to and how regreen responds,
-//! also as text for people.
+//! The recovery table: what each class of failure is charged to and how regreen responds, also as
+//! text for people.
 
 use regreen_model::FailureKind;
 
 use super::{FailureClass, History};
 
-/// A task may lose this many sessions at no cost.
+/// How many sessions a task may lose free of charge.
 pub const FREE_SESSIONS: u32 = 2;
-/// A task may be interrupted this often at no cost.
+/// How often a task may be interrupted free of charge.
 pub const FREE_INTERRUPTIONS: u32 = 2;
-/// Passing trouble is met this often by repeating the attempt.
+/// How often an attempt is repeated because of passing trouble.
 pub const REPEATS: u32 = 2;
-/// The time of an attempt doubles up to this many times the usual.
+/// How far the time for an attempt may grow by doubling, as a multiple of the usual time.
 pub const MAX_TIME_FACTOR: u32 = 8;
 
 /// The rule for one class of failure.
@@ -19,55 +19,55 @@ pub const MAX_TIME_FACTOR: u32 = 8;
 pub struct RecoveryRule {
     /// The class of failure.
     pub class: FailureClass,
-    /// What pays for it.
+    /// The account that pays for it.
     pub charge: Charge,
     /// The first response.
     pub first: Response,
-    /// The response once what `charge` allows is used up.
+    /// The response once the allowance of `charge` is used up.
     pub then: Response,
 }
 
 /// The account that pays for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {
-    /// The run's time for waiting.
+    /// The run's waiting time.
     WaitingBudget,
-    /// The run, which ends.
+    /// The run itself, which ends.
     Run,
-    /// So many per task.
+    /// A fixed number of sessions per task.
     Sessions,
-    /// So many for nothing, then the task's attempts.
+    /// A fixed number free of charge, then the task's attempts.
     Interruptions,
-    /// So many per task.
+    /// A fixed number of repeats per task.
     Repeats,
-    /// The attempts of the task.
+    /// The task's attempts.
     TaskIteration,
-    /// The requests of the task for other rows.
+    /// The task's requests to change the plan.
     ModificationRequests,
-    /// Nothing pays for it.
+    /// Nothing.
     Nothing,
-    /// The fixes of the task.
+    /// The task's fix budget.
     FixBudget,
 }
 
-/// The way in which regreen responds to a failure.
+/// How regreen responds to a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response {
-    /// Wait, then attempt it again.
+    /// Wait, then try again.
     Wait,
     /// End the run.
     StopRun,
-    /// Attempt it in a new session.
+    /// Try again in a new session.
     NewSession,
-    /// Attempt it again.
+    /// Try again.
     Again,
-    /// Repeat it after a short delay.
+    /// Repeat the attempt after a short delay.
     Repeat,
-    /// Attempt it with more time.
+    /// Try again with more time.
     MoreTime,
-    /// Ask the agent to split it.
+    /// Ask the agent to split the task.
     Split,
-    /// Attempt it with what was missing.
+    /// Try again with the information that was missing.
     Enrich,
     /// Ask a person.
     Person,
@@ -77,7 +77,7 @@ pub enum Response {
     Fix,
 }
 
-/// What follows a failure, by its class.
+/// The rule for each class.
 pub const TABLE: [RecoveryRule; 11] = {
     use {Charge as C, FailureClass as K, Response as R};
     [
@@ -120,7 +120,7 @@ const fn rule(
 }
 
 impl RecoveryRule {
-    /// The rule for a class.
+    /// Returns the rule for a class.
     #[must_use]
     pub fn of(class: FailureClass) -> Self {
         let mut rules = TABLE.into_iter().filter(|rule| rule.class == class);
@@ -128,7 +128,7 @@ impl RecoveryRule {
         rules.next().unwrap_or(other)
     }
 
-    /// The response to one more failure of the class.
+    /// Returns the response to one more failure of the class.
     pub(super) fn response(&self, history: &History<'_>) -> Response {
         if self.is_used_up(history) {
             self.then
@@ -137,7 +137,7 @@ impl RecoveryRule {
         }
     }
 
-    /// Whether the first response was given as often as the rule allows.
+    /// Whether the first response was used as often as the rule allows.
     pub(crate) fn is_used_up(&self, history: &History<'_>) -> bool {
         match self.charge {
             Charge::Sessions => history.lost_sessions > FREE_SESSIONS,
@@ -151,9 +151,8 @@ impl RecoveryRule {
 }
 
 impl Charge {
-    /// Whether an attempt that ends with such a failure is taken from the task's attempts.
-    /// `history` is that before the failure. Without recovery there are no modification
-    /// requests that could pay.
+    /// Whether an attempt that ends this way is taken from the task's attempts. `history` excludes
+    /// this failure. Without recovery there are no modification requests that could pay for it.
     pub(crate) fn is_taken_from_task(self, history: &History<'_>, recovery: bool) -> bool {
         match self {
             Self::WaitingBudget | Self::Run => false,
@@ -164,14 +163,14 @@ impl Charge {
         }
     }
 
-    /// Whether an attempt that ends with such a failure is one of the run's attempts.
+    /// Whether an attempt that ends this way is taken from the run's attempts.
     pub(crate) fn is_taken_from_run(self) -> bool {
         !matches!(self, Self::WaitingBudget | Self::Run | Self::Interruptions)
     }
 }
 
 impl FailureClass {
-    /// Says which failures are of this class.
+    /// Describes the failures of this class.
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
@@ -205,7 +204,7 @@ impl FailureClass {
 }
 
 impl Charge {
-    /// Names the account and its limit.
+    /// Describes the charge and its limit.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -223,7 +222,7 @@ impl Charge {
 }
 
 impl RecoveryRule {
-    /// Says in one sentence what regreen does.
+    /// Describes in one sentence what regreen does.
     #[must_use]
     pub fn words(&self) -> &'static str {
         match self.class {
@@ -231,8 +230,8 @@ impl RecoveryRule {
                 "waits until the time that the service gives, but at least 2 s, doubling to 5 min, and tries again; when the budget is used up, stops the run with exit code 75"
             }
             FailureClass::Fatal => "stops the run immediately with exit code 78",
-            FailureClass::Session => "starts a new session with what is known about the last one",
-            FailureClass::Interrupted => "tries again with what is known",
+            FailureClass::Session => "starts a new session with a summary of the last one",
+            FailureClass::Interrupted => "tries again with a summary of the interrupted attempt",
             FailureClass::PassingTrouble => {
                 "repeats the attempt after the delay that the error names (at most 60 s), or after 2 s and then 5 s"
             }
@@ -257,7 +256,7 @@ impl RecoveryRule {
 }
 
 impl RecoveryRule {
-    /// The rule as text, under the name of the class.
+    /// Returns the rule as text, headed by the name of the class.
     #[must_use]
     pub fn text(&self) -> String {
         let class = self.class;
@@ -271,7 +270,7 @@ impl RecoveryRule {
 }
 
 impl FailureClass {
-    /// The kinds of failures of this class, as far as the kind alone tells.
+    /// Returns the kinds of failures in this class, as far as the kind alone tells.
     #[must_use]
     pub fn kinds(self) -> Vec<FailureKind> {
         let kinds = FailureKind::ALL.into_iter();

@@ -1,4 +1,4 @@
-//! The charge, the response and the end, for every class and every kind.
+//! The charge, the responses and the end for every class and every kind.
 
 use regreen_model::{
     AttemptClass, AttemptReport, Confidence, Ending, Failure, FailureCategory, FailureKind,
@@ -56,8 +56,8 @@ fn situation(class: FailureClass, limits: &Limits) -> Situation<'_> {
     }
 }
 
-/// What is done at the first failure of a class, at the next ones, and when the task has had
-/// all its attempts.
+/// Returns the action at the first failure of a class, at later ones, and when the task has used up
+/// its attempts.
 fn course(class: FailureClass) -> [RecoveryAction; 3] {
     let limits = Limits::default();
     let first = situation(class, &limits);
@@ -145,7 +145,8 @@ fn each_class_is_charged_to_one_thing() {
     );
 }
 
-/// Every kind that a diagnosis can name, found in a command or in what an agent says.
+/// Covers every kind that a diagnosis can name, found in a command's output or in an agent's
+/// message.
 #[test]
 fn each_kind_belongs_to_the_class_that_its_category_and_retry_mode_say() {
     for kind in FailureKind::ALL {
@@ -168,7 +169,7 @@ fn each_kind_belongs_to_the_class_that_its_category_and_retry_mode_say() {
     }
 }
 
-/// What the end of an attempt says comes before what its words say, whatever kind they are.
+/// The ending of an attempt takes precedence over its words, whatever kind they suggest.
 #[test]
 fn no_kind_turns_trouble_of_the_agents_own_into_the_tasks() {
     let why = || "429".to_owned();
@@ -252,7 +253,7 @@ fn a_repeat_waits_as_long_as_the_text_says_but_not_for_ever() {
     assert_eq!(delay("try again in 3h", 0), repeat(60_000));
 }
 
-/// What a look at the workspace says decides, and only what explains the failure is looked at.
+/// The inspection decides, and only what explains the failure is inspected.
 #[test]
 fn a_repair_is_carried_out_only_if_inspection_allows_it() {
     let limits = Limits::default();

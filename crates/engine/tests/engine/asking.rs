@@ -1,13 +1,13 @@
-//! What only a person can decide, and what follows from the answer.
+//! Questions that only a person can decide, and what follows from the answers.
 
 use regreen_engine::{Command, Input, Phase, Question, Resumption};
 use regreen_model::ChoiceKind::{Done, Retry, Skip};
 use regreen_model::{
-    AgentIdentity, AnswerKind, AttemptReport, Ending, FailureRecord, FixBudget, PersonAnswer,
-    PickedTask, PromptKind, RunConfig, RunOutcome, Verdict, VerifyCommand,
+    AgentIdentity, AnswerKind, AttemptClass, AttemptReport, Ending, FailureRecord, FixBudget,
+    PersonAnswer, PickedTask, PromptKind, RunConfig, RunOutcome, Verdict, VerifyCommand,
 };
 
-use crate::script::{Run, choice, failed, picked, signalled, task};
+use crate::script::{Run, choice, diagnosed, failed, picked, signalled, task};
 
 const WHY: &str = "the shell agent runs commands and cannot fix them";
 
@@ -42,12 +42,12 @@ fn asked_with(config: RunConfig) -> Run {
     run
 }
 
-/// A run that asks about 1.1.
+/// A run that asks about task 1.1.
 fn asked() -> Run {
     asked_with(shell())
 }
 
-/// The same of an agent that listens.
+/// The same, with an agent that reads prompts.
 fn asked_about_time() -> Run {
     let config = RunConfig {
         agent: "command:x".to_owned().into(),
@@ -140,9 +140,9 @@ fn a_persons_context_is_in_all_later_prompts() {
     assert_eq!(run.events(), ["person_answered", "plan_asked"]);
     run.pick(picked("1.1", 0));
     assert_eq!(run.attempt().context, ["look into src"]);
-    // What got nowhere was charged to the requests to split it.
+    // The attempts without progress were charged to the requests to split the task.
     assert_eq!(run.attempt().iteration, 1);
-    // Another failure gets a fix, which is told as well.
+    // Another failure gets a fix, which is given the same text.
     run.attempt_ends(failed());
     run.tell(&Input::BudgetRead {
         seq: run.state.next_seq - 1,
@@ -235,7 +235,7 @@ fn editing_a_fix_may_edit_the_task_that_it_repairs() {
     };
     run.pick(edited.clone());
     assert_eq!(run.attempt().task, edited);
-    // An agent that edits it changes nothing.
+    // An edit by the agent changes nothing.
     run.attempt_ends(failed());
     run.resume(vec![]);
     run.pick(picked("1.1", 0));
@@ -281,7 +281,7 @@ fn without_a_terminal_the_run_ends_until_someone_decides() {
             Some(RunOutcome::NeedsPerson { .. })
         ));
     }
-    // A later run on a terminal has the same question.
+    // A later run on a terminal asks the same question.
     run.tell(&Input::Resume(Resumption {
         config: Some(Box::new(shell())),
         ..Resumption::default()
@@ -409,16 +409,13 @@ fn a_group_has_no_agent_that_could_get_context() {
 
 /// An agent that ends its turn with a question.
 fn asks() -> AttemptReport {
-    let diagnosis = serde_json::json!({
-        "category": "missing_context", "kind": "asked_question", "message": "Which one?",
-        "blocked_on": "Which one?", "line": null, "retryable": false, "retry_mode": "after_human",
-        "completed_steps": [], "files_modified": [], "tool_usage": {},
-        "last_successful_tool": null, "suggested_actions": [], "repair": null,
-        "rule": "agent_messages/question", "confidence": 90, "fingerprint": "x"
-    });
     AttemptReport {
         failure: FailureRecord {
-            diagnosis: serde_json::from_value(diagnosis).ok(),
+            diagnosis: Some(Box::new(diagnosed(
+                "asked_question",
+                "missing_context",
+                "after_human",
+            ))),
             ..FailureRecord::new("Which one?")
         },
         ..AttemptReport::default()
@@ -464,4 +461,31 @@ fn an_agent_that_asks_after_work_that_passes_is_only_reminded() {
     run.attempt_ends(asks());
     run.verified(Verdict::Green);
     assert_eq!(run.attempt().prompt, PromptKind::Reminder);
+}
+
+#[test]
+fn what_an_agent_lacks_is_told_again_if_its_service_was_down_but_not_a_second_time() {
+    let config = RunConfig {
+        agent: "command:x".to_owned().into(),
+        recovery: true,
+        ..RunConfig::default()
+    };
+    let mut run = Run::start_with(config, vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(asks());
+    run.verified(Verdict::Unverified);
+    assert_eq!(run.attempt().prompt, PromptKind::Enriched);
+    run.attempt_ends(AttemptReport {
+        class: AttemptClass::Transient {
+            why: "429".to_owned(),
+            until: None,
+        },
+        ..AttemptReport::default()
+    });
+    let seq = run.seq();
+    run.tell(&Input::Waited { seq });
+    assert_eq!(run.attempt().prompt, PromptKind::Enriched);
+    run.attempt_ends(asks());
+    run.verified(Verdict::Unverified);
+    assert!(run.events().contains(&"person_asked".to_owned()));
 }

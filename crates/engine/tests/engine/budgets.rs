@@ -1,4 +1,4 @@
-//! Budgets: what is counted, and where a run ends by it.
+//! Budgets: what they count, and when they end a run.
 
 use proptest::prelude::*;
 use regreen_engine::{Input, Resumption, State};
@@ -48,7 +48,7 @@ fn limit(run: &Run) -> &str {
     }
 }
 
-/// An attempt that used up so many tokens.
+/// An attempt that used this many tokens.
 fn costs(tokens: u64, report: AttemptReport) -> AttemptReport {
     AttemptReport {
         usage: usage(tokens),
@@ -253,6 +253,23 @@ fn a_wait_longer_than_the_budget_ends_the_run_for_later() {
     assert!(why.contains("--max-time leaves 1m 00s"), "{why}");
 }
 
+#[test]
+fn a_wait_that_just_fits_into_the_time_or_the_waiting_budget_is_made() {
+    let waits = RunConfig {
+        max_wait_ms: 60_000,
+        ..RunConfig::default()
+    };
+    // The run is told at 1 s.
+    for config in [limited(time(60_000), Budget::default()), waits] {
+        for (until, fits) in [(61_000, true), (61_001, false)] {
+            let mut run = Run::start_with(config.clone(), vec![]);
+            run.pick(picked("1.1", 0));
+            run.attempt_ends(rate_limited_until(until));
+            assert_eq!(run.state.outcome.is_none(), fits, "{until}");
+        }
+    }
+}
+
 fn rate_limited_until(millis: u64) -> AttemptReport {
     AttemptReport {
         class: AttemptClass::Transient {
@@ -270,7 +287,7 @@ fn waiting_takes_time_only_while_a_process_drives_the_run() {
     run.pick(picked("1.1", 0));
     run.attempt_ends(rate_limited_until(101_000));
     assert_eq!(run.state.outcome, None);
-    // Killed at once, and started again shortly before the end of the wait.
+    // Killed at once, then restarted shortly before the end of the wait.
     run.tell_at(91_000, &Input::Resume(Resumption::default()));
     let seq = run.seq();
     run.tell_at(101_000, &Input::Waited { seq });
@@ -279,7 +296,7 @@ fn waiting_takes_time_only_while_a_process_drives_the_run() {
     assert_eq!(run.attempt().timeout_ms, 590_000);
 }
 
-/// One end of an attempt: in which session, and how much it used up since the last.
+/// Ends of attempts: the session, its usage since the last one, and whether regreen is restarted.
 fn ends() -> impl Strategy<Value = Vec<(u8, u64, bool)>> {
     prop::collection::vec((0_u8..4, 0_u64..500, any::<bool>()), 0..30)
 }
@@ -293,7 +310,7 @@ proptest! {
         let mut used = [0_u64; 4];
         for (session, more, is_restarted) in ends {
             let at = usize::from(session);
-            // The first two tell their whole past, from the second time on.
+            // The first two sessions report their whole past from the second time on.
             let cumulative = session < 2 && used[at] > 0;
             used[at] += more;
             let output = if session < 2 { used[at] } else { more };

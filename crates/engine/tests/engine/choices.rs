@@ -1,4 +1,4 @@
-//! What people say of tasks outside a run.
+//! Choices that people make outside a run.
 
 use regreen_engine::{Command, CommitResult, Input, Phase, Resumption};
 use regreen_model::ChoiceKind::{Done, Retry, Skip};
@@ -19,7 +19,7 @@ fn phase_of(run: &Run, id: &str) -> Phase {
     run.state.tasks[&task(id)].phase.clone()
 }
 
-/// A run whose first attempt of 1.1 is being made.
+/// A run in the middle of the first attempt at 1.1.
 fn attempting() -> Run {
     let mut run = Run::start(vec![]);
     run.pick(picked("1.1", 0));

@@ -1,8 +1,9 @@
-//! What a run comes to, and what is counted against it.
+//! The outcomes of runs, and what counts against them.
 
+use regreen_engine::Command;
 use regreen_model::{
-    AttemptReport, FailureRecord, Limits, Mark, PickedTask, PlanChanges, PlanStatus, PromptKind,
-    RunConfig, RunOutcome, Verdict,
+    AttemptClass, AttemptReport, Ending, FailureRecord, Limits, Mark, PickedTask, PlanChanges,
+    PlanStatus, PromptKind, RunConfig, RunOutcome, Verdict,
 };
 
 use crate::script::{Run, failed, picked, signalled, task};
@@ -56,7 +57,7 @@ fn a_row_that_an_agent_removed_is_not_done_by_that_under_another_number_either()
         },
         ..failed()
     });
-    // A person took the first row out.
+    // A person removed the first row.
     run.attempt_ends(AttemptReport {
         plan: PlanChanges {
             skipped: vec![task("2")],
@@ -82,7 +83,7 @@ fn a_row_that_an_agent_removed_is_not_done_by_that() {
         ..PlanStatus::default()
     });
     assert_eq!(outcome(&run), &RunOutcome::Skipped);
-    // Someone put it into the file again and ticked it.
+    // Someone put it back into the file and ticked it.
     let mut run = with_a_row_removed_twice();
     run.nothing_left(3, 0);
     assert_eq!(outcome(&run), &RunOutcome::AllGreen);
@@ -100,7 +101,7 @@ fn a_row_that_a_person_skips_and_removes_is_no_longer_missed() {
     assert_eq!(outcome(&run), &RunOutcome::AllGreen);
 }
 
-/// The only attempt that the run may make.
+/// A run in its only allowed attempt.
 fn last_attempt() -> Run {
     let config = RunConfig {
         limits: Limits {
@@ -128,6 +129,40 @@ fn an_agent_that_changed_nothing_in_the_last_attempt_is_not_asked_again() {
             .contains(&Mark::NothingChanged)
     );
     assert_eq!(run.state.outcome, None);
+}
+
+#[test]
+fn work_of_an_attempt_that_was_cut_short_is_not_called_nothing() {
+    let timed_out = Ending {
+        timed_out: true,
+        ..Ending::default()
+    };
+    for cut_short in [
+        AttemptReport {
+            class: AttemptClass::Interrupted,
+            ..AttemptReport::default()
+        },
+        AttemptReport {
+            ending: timed_out,
+            ..AttemptReport::default()
+        },
+    ] {
+        let mut run = Run::start(vec![]);
+        run.pick(picked("1.1", 0));
+        run.attempt_ends(AttemptReport {
+            files_changed: 1,
+            ..cut_short
+        });
+        assert_eq!(run.attempt().attempt, 2);
+        run.attempt_ends(AttemptReport {
+            files_changed: 0,
+            ..signalled()
+        });
+        run.verified(Verdict::Unverified);
+        assert!(matches!(run.command(), Command::Tick { .. }));
+        let marks = &run.state.tasks[&task("1.1")].marks;
+        assert!(!marks.contains(&Mark::NothingChanged));
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Work that passed still passes at the end, or the run does not end green.
+//! Work that passed must still pass at the end, or the run doesn't end green.
 
-use regreen_engine::{Command, FinalCheckOrder, Input};
+use regreen_engine::{Command, CommitResult, FinalCheckOrder, Input};
 use regreen_model::{
     AttemptReport, Claim, FailureRecord, FinalCheckPolicy, NotRepeatedReason, PickedTask,
     PlanChanges, PromptKind, RepeatResult, RepeatVerdict, RunConfig, RunOutcome, TaskKey, Verdict,
@@ -17,6 +17,10 @@ fn verified_by(id: &str, index: u32, command: &str) -> PickedTask {
 }
 
 fn finish(run: &mut Run, task: PickedTask, took_ms: u64) {
+    finish_with(run, task, took_ms, CommitResult::Nothing);
+}
+
+fn finish_with(run: &mut Run, task: PickedTask, took_ms: u64, commit: CommitResult) {
     run.pick(task);
     run.attempt_ends(signalled());
     let seq = run.seq();
@@ -27,11 +31,11 @@ fn finish(run: &mut Run, task: PickedTask, took_ms: u64) {
         took_ms,
     });
     run.ticked();
-    run.committed(regreen_engine::CommitResult::Nothing);
+    run.committed(commit);
     run.recorded();
 }
 
-/// A run whose tasks 1.1 to 1.3 are done, and whose plan has nothing left.
+/// A run with tasks 1.1 to 1.3 done and nothing left in the plan.
 fn done_with(config: RunConfig) -> Run {
     let mut run = Run::start_with(config, vec![]);
     finish(&mut run, verified_by("1.1", 0, "make a"), 900);
@@ -143,6 +147,35 @@ fn without_recovery_a_task_that_no_longer_passes_is_open_and_the_run_has_failed(
     assert_eq!(run.state_file().results.get(&task("1.2").id), Some(&false));
 }
 
+/// A run that ended its tasks 1.1 and 1.2, and in which 1.3 was skipped.
+fn with_a_skip(config: RunConfig) -> Run {
+    let skip = crate::script::choice(1, "1.3", regreen_model::ChoiceKind::Skip);
+    let mut run = Run::start_with(config, vec![skip]);
+    finish(&mut run, verified_by("1.1", 0, "make a"), 900);
+    finish(&mut run, verified_by("1.2", 1, "make b"), 20);
+    run.nothing_left(3, 1);
+    run
+}
+
+#[test]
+fn a_skip_does_not_spare_the_others_the_final_check() {
+    let mut run = with_a_skip(RunConfig::default());
+    checked(&mut run, all_but("make a"));
+    reopened(&mut run);
+    let message =
+        "ERROR: Task 1.1 passed, but no longer does: exit code 1 (ran since: 1.2)".to_owned();
+    assert_eq!(run.state.outcome, Some(RunOutcome::Regressed { message }));
+}
+
+#[test]
+fn a_run_with_a_skip_ends_as_such_if_all_the_others_still_pass() {
+    let mut run = with_a_skip(RunConfig::default());
+    assert_eq!(order(&run).checks.len(), 2);
+    checked(&mut run, |_| RepeatVerdict::Passed);
+    run.nothing_left(3, 1);
+    assert_eq!(run.state.outcome, Some(RunOutcome::Skipped));
+}
+
 #[test]
 fn with_recovery_a_task_that_no_longer_passes_gets_a_fix_and_everything_is_checked_again() {
     let mut run = done_with(with_recovery());
@@ -150,7 +183,7 @@ fn with_recovery_a_task_that_no_longer_passes_gets_a_fix_and_everything_is_check
     reopened(&mut run);
     assert!(run.is_reading_the_plan());
     run.pick(verified_by("1.2", 1, "make b"));
-    // Nothing has changed since: its failure is known.
+    // Nothing has changed since, so its failure is known.
     assert_eq!(run.command(), &Command::ReadBudget { task: task("1.2") });
     assert_eq!(run.state.tasks[&task("1.2")].iterations, 1);
 }
@@ -263,7 +296,7 @@ fn a_final_check_that_was_interrupted_is_made_again() {
     assert!(run.is_reading_the_plan());
     run.nothing_left(3, 0);
     assert_eq!(order(&run).checks.len(), 2);
-    // People may have changed something meanwhile.
+    // People may have changed something in the meantime.
     assert!(!order(&run).checks.iter().any(|check| check.is_latest));
 }
 
@@ -296,7 +329,7 @@ fn a_task_that_an_agent_ticked_on_the_side_is_checked_too_and_tried_with_its_fai
     run.claims_judged(vec![task("1.2")]);
     run.verified(Verdict::Unverified);
     run.ticked();
-    run.committed(regreen_engine::CommitResult::Nothing);
+    run.committed(CommitResult::Nothing);
     run.recorded();
     run.nothing_left(2, 0);
     checked(&mut run, |_| red("exit code 1"));
@@ -318,13 +351,13 @@ fn tasks_that_nothing_verified_leave_nothing_to_repeat() {
     run.attempt_ends(signalled());
     run.verified(Verdict::Unverified);
     run.ticked();
-    run.committed(regreen_engine::CommitResult::Nothing);
+    run.committed(CommitResult::Nothing);
     run.recorded();
     run.nothing_left(1, 0);
     assert_eq!(run.state.outcome, Some(RunOutcome::AllGreen));
 }
 
-/// Every check that a run is about to repeat, with its tasks.
+/// The checks that a run is about to repeat, with their tasks.
 fn repeated(run: &Run) -> Vec<(String, Vec<&str>)> {
     let checks = order(run).checks.iter();
     checks
@@ -347,7 +380,7 @@ fn checks_of_earlier_runs_are_repeated_until_all_tasks_are_done() {
             ("make a".to_owned(), vec!["1.1", "1.3"]),
         ]
     );
-    // 1.2 broke them: they are open again, and a third run has only 1.2 to repeat besides.
+    // 1.2 broke them: they are open again, so a third run has only 1.2 to repeat besides.
     checked(&mut second, all_but("make a"));
     reopened(&mut second);
     let message = "ERROR: Task 1.1 passed, but no longer does: exit code 1 (ran since: 1.2)\n\
@@ -364,7 +397,7 @@ fn checks_of_earlier_runs_are_repeated_until_all_tasks_are_done() {
     checked(&mut third, |_| RepeatVerdict::Passed);
     third.nothing_left(3, 0);
     assert_eq!(third.state.outcome, Some(RunOutcome::AllGreen));
-    // From then on it is finished work.
+    // From then on it counts as finished work.
     let mut fourth = third.next_run();
     fourth.nothing_left(3, 0);
     assert_eq!(fourth.state.outcome, Some(RunOutcome::AllGreen));
@@ -385,7 +418,7 @@ fn checks_of_earlier_runs_always_run_again() {
     assert!(!order(&second).checks.iter().any(|check| check.is_latest));
 }
 
-/// The tasks that the next run has to check again after one that ended green.
+/// The tasks that the next run must check again after a green one.
 fn left_for_next_run(config: RunConfig, verdict: impl Fn(&str) -> RepeatVerdict) -> Vec<String> {
     let mut run = done_with(config);
     if run.state.outcome.is_none() {
@@ -436,4 +469,65 @@ fn what_passed_by_a_gate_is_repeated_by_it_also_in_a_run_without_one() {
     second.state.earlier_checks = run.state.checks_for_next_run();
     second.nothing_left(1, 0);
     assert_eq!(repeated(&second), [("make check".to_owned(), vec!["1.1"])]);
+}
+
+/// Someone has removed its row meanwhile.
+#[test]
+fn a_check_without_a_result_is_named_as_not_repeated() {
+    let mut run = done_with(RunConfig::default());
+    let results = order(&run).checks.iter().map(|check| RepeatResult {
+        tasks: check
+            .tasks
+            .iter()
+            .filter(|task| task.id.as_str() != "1.1")
+            .cloned()
+            .collect(),
+        check: check.shown(),
+        verdict: RepeatVerdict::Passed,
+    });
+    let (seq, results) = (run.seq(), results.collect());
+    run.tell(&Input::FinallyChecked {
+        seq,
+        results,
+        took_ms: 5,
+    });
+    let event = run.last_event("final_check_ended");
+    let left_out = &event["not_repeated"];
+    assert_eq!(left_out[0]["task"]["id"], "1.1");
+    assert_eq!(left_out[0]["why"], NotRepeatedReason::NotInPlan.name());
+    assert_eq!(left_out[1], serde_json::Value::Null);
+}
+
+#[test]
+fn what_changes_with_the_closing_commit_is_checked_again() {
+    let green = |changed| {
+        let mut run = Run::start(vec![]);
+        let commit = CommitResult::Done {
+            hash: "abc1234".to_owned(),
+            warnings: vec![],
+        };
+        finish_with(&mut run, verified_by("1.1", 0, "make a"), 9, commit);
+        run.nothing_left(1, 0);
+        checked(&mut run, |_| RepeatVerdict::Passed);
+        run.nothing_left(1, 0);
+        assert!(matches!(run.command(), Command::CloseCommit { .. }));
+        let (seq, result) = (run.seq(), CommitResult::Nothing);
+        run.tell(&Input::ClosingCommitted {
+            seq,
+            result,
+            changed,
+        });
+        run.nothing_left(1, 0);
+        run
+    };
+    assert_eq!(green(false).state.outcome, Some(RunOutcome::AllGreen));
+    let mut run = green(true);
+    assert_eq!(order(&run).checks.len(), 1);
+    checked(&mut run, |_| RepeatVerdict::Passed);
+    run.nothing_left(1, 0);
+    assert_eq!(
+        run.state.outcome,
+        Some(RunOutcome::AllGreen),
+        "one commit is enough"
+    );
 }

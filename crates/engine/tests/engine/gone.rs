@@ -1,4 +1,4 @@
-//! What people do to the file or to the clock while something is owed.
+//! What people do to the file or the clock while a command is pending.
 
 use regreen_engine::{Command, Input, Resumption, decide};
 use regreen_model::{
@@ -55,7 +55,7 @@ fn a_task_that_was_removed_before_its_fix_was_inserted_is_left() {
     assert!(run.is_reading_the_plan());
 }
 
-/// A task of a list without ids, at a position of it.
+/// A task in a list without ids, by its position.
 fn numbered(position: &str) -> PickedTask {
     let key = TaskKey {
         title: "Write the page".to_owned(),
@@ -96,7 +96,7 @@ fn a_task_that_failed_under_another_number_is_not_done_by_its_verify_alone() {
     assert_eq!(run.attempt().task.task, numbered("2").task);
 }
 
-/// The agent ticked another row, then its attempt was cut off; meanwhile a person said this of
+/// The agent ticked another row and its attempt was cut off; then a person made this choice about
 /// its task.
 fn resumed_with_a_claim(what: ChoiceKind) -> Run {
     let mut run = Run::start(vec![]);

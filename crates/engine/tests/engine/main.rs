@@ -1,4 +1,4 @@
-//! What the engine promises, shown on single turns.
+//! The engine's promises, shown on single steps.
 #![expect(clippy::panic, reason = "a promise that is broken ends the test")]
 
 mod asking;
@@ -9,5 +9,9 @@ mod final_check;
 mod gone;
 mod misbehaving;
 mod older_versions;
+mod repairing;
 mod script;
+mod second_opinion;
+mod services;
 mod state_file;
+mod verified_first;

@@ -1,9 +1,10 @@
-//! Agents that misbehave for ever, as no script can: each is ended by the budget that is for it.
+//! Agents that misbehave for ever, as no script can. Each is stopped by its own budget.
 
-use regreen_engine::{Command, Input};
+use regreen_engine::{Command, Input, ModifyResult};
 use regreen_model::{
     AttemptClass, AttemptReport, FixBudget, Modification, ModificationRequest, NextStep,
-    PickedTask, PlanStatus, ProposedTask, RunConfig, RunOutcome, TaskId, Timestamp,
+    PickedTask, PlanStatus, PromptKind, ProposedTask, RunConfig, RunOutcome, TaskId, Timestamp,
+    Verdict,
 };
 
 use crate::script::{Run, picked, signalled};
@@ -30,7 +31,7 @@ fn id(text: &str) -> TaskId {
     crate::script::task(text).id
 }
 
-/// What is left of the budget of a task that has had so many fixes.
+/// The budget of a task that has had this many fixes.
 fn budget(fixes: u32) -> FixBudget {
     let fix_ids: Vec<TaskId> = (1..=fixes).map(|n| id("1.1").child(n)).collect();
     FixBudget {
@@ -71,6 +72,40 @@ fn rows_that_an_attempt_asks_for_are_added_with_recovery_only() {
         });
         assert_eq!(matches!(run.command(), Command::Modify(_)), recovery);
     }
+}
+
+#[test]
+fn an_agent_that_asked_for_rows_is_told_that_they_are_there() {
+    let mut run = Run::start_with(config(true), vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(AttemptReport {
+        modification: Some(Box::new(ModificationRequest {
+            modification: Modification::AddFollowup,
+            original_task_id: id("1.1"),
+            reasoning: String::new(),
+            proposed_tasks: vec![ProposedTask::Lines("- [ ] More".to_owned())],
+        })),
+        ..AttemptReport::default()
+    });
+    let (seq, added) = (run.seq(), vec![picked("1.2", 1).task]);
+    let result = ModifyResult::Done { added };
+    run.tell(&Input::Modified { seq, result });
+    run.pick(picked("1.1", 0));
+    let told = run.attempt().previous.as_ref();
+    let told = told.map_or("", |failure| failure.error.as_str());
+    assert!(told.contains("(1.2)"), "{told}");
+}
+
+#[test]
+fn an_agent_that_stays_silent_is_reminded_once() {
+    let mut run = Run::start_with(config(false), vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(AttemptReport::default());
+    run.verified(Verdict::Unverified);
+    assert_eq!(run.attempt().prompt, PromptKind::Reminder);
+    run.attempt_ends(AttemptReport::default());
+    assert!(run.events().contains(&"task_failed".to_owned()));
+    assert_eq!(run.attempt().prompt, PromptKind::Retry);
 }
 
 #[test]
@@ -167,7 +202,8 @@ fn one_that_is_rate_limited_until_a_time_in_the_past_is_waited_for_with_patience
                 why: "rate limited".to_owned()
             }
         );
-        // Never at once, never shorter than before, never more than all of it together.
+        // Never at once, never shorter than the one before, and never more than the maximum in
+        // total.
         assert!(waits[0] >= 2_000, "{waits:?}");
         assert!(waits[5] >= 64_000, "{waits:?}");
         let total: u64 = waits.iter().sum();
@@ -215,4 +251,15 @@ fn one_that_always_runs_out_of_time_while_it_gets_on_has_eight_times_the_time_at
             message: "ERROR: Max retries reached for task 1.1 after 5 attempts".to_owned()
         }
     );
+}
+
+#[test]
+fn two_interruptions_cost_nothing_and_each_later_one_an_attempt() {
+    let mut run = Run::start_with(config(false), vec![]);
+    run.pick(picked("1.1", 0));
+    for charged in [0, 0, 1, 2] {
+        run.resume(vec![]);
+        let task = &run.state.tasks[&picked("1.1", 0).task];
+        assert_eq!(task.iterations, charged);
+    }
 }

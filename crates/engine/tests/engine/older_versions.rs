@@ -1,4 +1,4 @@
-//! Journals that earlier versions wrote.
+//! Journals written by earlier versions.
 //!
 //! `fixtures/journals-0.1.0` holds simulated runs of version 0.1.0 that reach every transition
 //! that version had. A journal is never rewritten: if one of these tests fails, an event or an
@@ -78,7 +78,7 @@ fn parse(name: &str, number: usize, line: &str) -> JournalLine {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}:{}: {error}", number + 1))
 }
 
-/// Fails unless everything in `read` is in `written` as well: new fields may come, none may go.
+/// Asserts that everything in `read` is in `written` as well: fields may be added but not removed.
 fn assert_covers(written: &serde_json::Value, read: &serde_json::Value, place: &str) {
     use serde_json::Value;
     match (written, read) {

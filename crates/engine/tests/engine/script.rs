@@ -1,11 +1,11 @@
-//! A run that is told what happens, one thing at a time.
+//! A run that is given inputs one at a time.
 
 use regreen_engine::{
     AttemptOrder, Command, CommitResult, Decision, Input, Resumption, State, decide,
 };
 use regreen_model::{
-    AttemptReport, ChoiceKind, Event, FailureRecord, FixBudget, NextStep, PersonChoice, PickedTask,
-    PlanStatus, RunConfig, StateFile, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    AttemptReport, ChoiceKind, Event, Failure, FailureRecord, FixBudget, NextStep, PersonChoice,
+    PickedTask, PlanStatus, RunConfig, StateFile, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 
 pub(crate) fn task(id: &str) -> TaskKey {
@@ -27,7 +27,7 @@ pub(crate) fn choice(number: u64, id: &str, what: ChoiceKind) -> PersonChoice {
     }
 }
 
-/// A task of a plan of three, with nothing to verify it.
+/// A task in a plan of three, without a Verify.
 pub(crate) fn picked(id: &str, index: u32) -> PickedTask {
     PickedTask {
         task: task(id),
@@ -63,10 +63,25 @@ pub(crate) fn failed() -> AttemptReport {
     }
 }
 
+/// A sure diagnosis, by the names that its kind, category and retry mode have in JSON.
+pub(crate) fn diagnosed(kind: &str, category: &str, retry_mode: &str) -> Failure {
+    let diagnosis = serde_json::json!({
+        "category": category, "kind": kind, "message": kind,
+        "blocked_on": "Which one?", "line": null, "retryable": false, "retry_mode": retry_mode,
+        "completed_steps": [], "files_modified": [], "tool_usage": {},
+        "last_successful_tool": null, "suggested_actions": [], "repair": null,
+        "rule": "test", "confidence": 90, "fingerprint": kind
+    });
+    match serde_json::from_value(diagnosis) {
+        Ok(failure) => failure,
+        Err(error) => panic!("not a diagnosis: {error}"),
+    }
+}
+
 pub(crate) struct Run {
     pub(crate) state: State,
     last: Decision,
-    /// The number of the command that is owed.
+    /// The number of the pending command.
     seq: u64,
 }
 
@@ -136,6 +151,11 @@ impl Run {
         &issued.command
     }
 
+    /// All that the last thing told has led to, from the first.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &Command> {
+        self.last.commands.iter().map(|issued| &issued.command)
+    }
+
     pub(crate) fn attempt(&self) -> &AttemptOrder {
         match self.command() {
             Command::Attempt(order) => order,
@@ -157,7 +177,7 @@ impl Run {
         matches!(self.command(), Command::ReadPlan(_))
     }
 
-    /// What the last thing told has made the state file say.
+    /// The state file after the last input.
     pub(crate) fn state_file(&self) -> &StateFile {
         let mut commands = self.last.commands.iter();
         let saved = commands.find_map(|issued| match &issued.command {
@@ -170,7 +190,7 @@ impl Run {
         file
     }
 
-    /// The names of the events that the last thing told has led to.
+    /// The names of the last input's events.
     pub(crate) fn events(&self) -> Vec<String> {
         let name = |event: &Event| {
             let event = serde_json::to_value(event).unwrap_or_default();
@@ -179,7 +199,7 @@ impl Run {
         self.last.events.iter().map(name).collect()
     }
 
-    /// The event of this name that the last thing told has led to.
+    /// The last input's event with this name.
     pub(crate) fn last_event(&self, name: &str) -> serde_json::Value {
         let events = self.last.events.iter();
         let mut events = events.map(|event| serde_json::to_value(event).unwrap_or_default());
@@ -248,7 +268,7 @@ impl Run {
         self.tell(&Input::Recorded { seq: self.seq });
     }
 
-    /// From the end of an attempt that is well to the end of its task.
+    /// Goes from the end of a successful attempt to the end of its task.
     pub(crate) fn finish_task(&mut self) {
         self.verified(Verdict::Green);
         self.ticked();
@@ -256,7 +276,7 @@ impl Run {
         self.recorded();
     }
 
-    /// Someone stops the run, which ends the running attempt.
+    /// The user stops the run, which ends the running attempt.
     pub(crate) fn stop(&mut self) {
         let signal = StopSignal::Interrupt;
         self.tell(&Input::Stop { signal });
@@ -280,7 +300,7 @@ impl Run {
         }));
     }
 
-    /// From the attempt that is being made to the commit that a hook refuses.
+    /// Goes from the running attempt to a commit that a hook refuses.
     pub(crate) fn commit_is_refused(&mut self) {
         self.attempt_ends(signalled());
         self.verified(Verdict::Green);

@@ -1,11 +1,11 @@
-//! What the state file is made to say.
+//! The contents of the state file.
 
 use regreen_engine::CommitResult;
 use regreen_model::{ChoiceKind, PlanStatus, PromptKind, Verdict};
 
 use crate::script::{Run, choice, failed, picked, signalled, task};
 
-/// Runs a task to its end at the first attempt.
+/// Finishes a task at the first attempt.
 fn done(run: &mut Run, id: &str, index: u32) {
     run.pick(picked(id, index));
     run.attempt_ends(signalled());
@@ -102,7 +102,7 @@ fn results_are_those_of_now() {
     run.committed(CommitResult::Nothing);
     run.recorded();
     assert_eq!(result(&run, "1.2"), Some(true));
-    // A person has emptied the box.
+    // A person unticked it.
     run.pick(picked("1.1", 0));
     assert_eq!(result(&run, "1.1"), None);
 }

@@ -10,11 +10,11 @@ use crate::context::RepairContext;
 use crate::folder::Folder;
 use crate::inspections::{crlf_script, why_not_executable};
 
-/// A larger file is not an example.
+/// Larger files aren't examples.
 const MAX_SIZE: u64 = 1024 * 1024;
 
-/// Copies a file to a path that does not exist. Only the owner can read the copy, because
-/// settings files often hold secrets.
+/// Copies a file to a path that doesn't exist. Only the owner can read the copy, because settings
+/// files often hold secrets.
 pub(super) fn copy_file(
     context: &RepairContext<'_>,
     from: &RelPath,
@@ -45,14 +45,14 @@ fn write(context: &RepairContext<'_>, to: &RelPath, bytes: &[u8]) -> io::Result<
     written
 }
 
-/// Creates a folder and its parents. Fails, and removes what it created, if a part of the path
-/// is anything but a folder of the workspace.
+/// Creates a folder and its parents. If part of the path is anything but a folder of the workspace,
+/// fails and removes whatever it created.
 pub(super) fn make_folder(context: &RepairContext<'_>, path: &RelPath) -> Result<(), String> {
     let mut made = Vec::new();
     let result = make(context, path, &mut made);
     if result.is_err() {
         for (folder, name) in made.iter().rev() {
-            // Fails if someone has put something there already, and then it stays.
+            // This fails, and the folder stays, if someone has already put something into it.
             let _ = folder.remove_folder(name);
         }
     }
@@ -100,8 +100,8 @@ fn unix(bytes: &[u8]) -> Vec<u8> {
     lines
 }
 
-/// Makes a file executable for everyone who may read it. Holds the file open between the check
-/// and the change, so that both apply to the same file.
+/// Makes a file executable for everyone who may read it. Keeps the file open between the check and
+/// the change, so that both apply to the same file.
 pub(super) fn make_executable(context: &RepairContext<'_>, path: &RelPath) -> Result<(), String> {
     let cannot = |error: io::Error| format!("cannot make {path} executable: {error}");
     let (folder, name) = Folder::of(context.root, path).map_err(cannot)?;
@@ -121,7 +121,7 @@ pub(super) fn make_executable(context: &RepairContext<'_>, path: &RelPath) -> Re
     }
 }
 
-/// Where files go that are set aside: nothing is deleted.
+/// The folder for files that are set aside, because nothing is ever deleted.
 const ASIDE: &str = "removed";
 /// How many files are kept there.
 const MAX_KEPT: u32 = 10_000;

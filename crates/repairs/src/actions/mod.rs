@@ -12,7 +12,7 @@ use crate::plan::{Action, RepairPlan, ToolRunner};
 
 pub(crate) use files::{set_aside, set_aside_in};
 
-/// Executes an action and checks the result; undoes it if it did not help. The error says why.
+/// Executes an action and checks the result; undoes it if it didn't help. The error is the reason.
 pub(crate) fn execute(
     context: &RepairContext<'_>,
     plan: &RepairPlan,
@@ -34,7 +34,7 @@ pub(crate) fn execute(
 /// How long a process may take to exit.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Ends the process only if it still is the one that was inspected.
+/// Ends the process only if it is still the one that was inspected.
 fn end_process(context: &RepairContext<'_>, pid: i32, start: u64) -> Result<(), String> {
     let process = process_info(pid, context.now).filter(|process| process.start == start);
     match process {

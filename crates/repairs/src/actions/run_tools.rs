@@ -55,7 +55,7 @@ fn prepare(context: &RepairContext<'_>, run: &ToolRun) -> Result<(), String> {
     })
 }
 
-/// Fails if the path to where a tool runs or writes now leads out of the workspace.
+/// Fails if the folder in which a tool runs or writes now leads out of the workspace.
 fn in_place(context: &RepairContext<'_>, run: &ToolRun, call: &ToolCall) -> Result<(), String> {
     let written = run
         .creates
@@ -211,7 +211,7 @@ fn put_back(context: &RepairContext<'_>, before: &Before<'_>) -> Result<(), Stri
     folder.replace(&name, bytes, mode).map_err(cannot)
 }
 
-/// Keeps what a repair has created out of commits.
+/// Keeps whatever a repair created out of commits.
 fn ignore(context: &RepairContext<'_>, made: &RelPath) -> io::Result<()> {
     let (folder, name) = Folder::of(context.root, made)?;
     make_ignored(&folder, &name)

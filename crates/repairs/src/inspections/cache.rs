@@ -20,7 +20,7 @@ const SPOILT: [FailureKind; 3] = [
     FailureKind::IntegrityMismatch,
 ];
 
-/// Words for corrupt data, where the failure kind is not specific.
+/// Words for corrupt data, used if the failure kind isn't specific.
 const WORDS: [&str; 10] = [
     "corrupt",
     "malformed",
@@ -34,7 +34,7 @@ const WORDS: [&str; 10] = [
     "invalid load key",
 ];
 
-/// Suffixes of programs and libraries, which a line names only to say where something happened.
+/// Extensions of programs and libraries, which a line names only to say where something happened.
 const CODE: [&str; 12] = [
     "py", "pyc", "js", "mjs", "cjs", "ts", "rs", "rb", "go", "so", "php", "java",
 ];
@@ -57,9 +57,20 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
     if !is_spoilt {
         return None;
     }
-    let file = spoilt_file(context, failure)?;
-    let folder = cache_of(context, &file)?;
+    let folder = match spoilt_file(context, failure) {
+        Some(file) => cache_of(context, &file)?,
+        None => named_cache(context, failure)?,
+    };
     Some(propose(context, &folder))
+}
+
+/// Finds the marked cache that the line itself names.
+fn named_cache(context: &RepairContext<'_>, failure: &Failure) -> Option<RelPath> {
+    let words = failure_text::words(failure_text::blocker(failure)).into_iter();
+    // A bare word may be anything, even if a folder has that name.
+    let words = words.filter(|word| word.contains('/') || word.starts_with('.'));
+    let mut places = words.filter_map(|word| context.locate(word.trim_end_matches('/')));
+    places.find(|place| is_marked(&place.under(context.root)))
 }
 
 /// Finds the corrupt file that the failure is about: the last one named that is in a cache.
@@ -88,7 +99,7 @@ fn spoilt_file(context: &RepairContext<'_>, failure: &Failure) -> Option<RelPath
     })
 }
 
-/// Returns whether a file may be corrupt; files in a known format must be.
+/// Returns whether a file may be corrupt. A file in a known format must actually be.
 fn is_spoilt(path: &Path) -> bool {
     let is_json = path.extension().is_some_and(|ending| ending == "json");
     match read_file(path, MAX_FILE) {
@@ -107,7 +118,7 @@ fn cache_of(context: &RepairContext<'_>, file: &RelPath) -> Option<RelPath> {
 }
 
 /// Returns whether a folder has a cache tag, or contains only compiled Python. A virtual
-/// environment may be tagged, too, but is more than a cache.
+/// environment may be tagged too, but is more than a cache.
 fn is_marked(folder: &Path) -> bool {
     let is_venv = folder.join("pyvenv.cfg").exists();
     (has_tag(folder) && !is_venv) || is_compiled_python(folder)
@@ -140,7 +151,7 @@ fn is_compiled_python(folder: &Path) -> bool {
     is_named && !entries.is_empty() && entries.iter().all(is_compiled)
 }
 
-/// Handles a failure that names the cache by its usual name only: finds the one folder of that
+/// Handles a failure that gives only the usual name of the cache: finds the one folder with that
 /// name.
 fn suggested(context: &RepairContext<'_>, failure: &Failure, path: &str) -> Proposal {
     let Some(place) = context.locate(path) else {
@@ -200,7 +211,7 @@ fn propose(context: &RepairContext<'_>, folder: &RelPath) -> Proposal {
     }
 }
 
-/// Returns whether git tracks files in it, or cannot tell.
+/// Returns whether git tracks files in it, or can't tell.
 fn is_tracked(context: &RepairContext<'_>, folder: &RelPath) -> bool {
     matches!(
         path_status(context.root, folder),

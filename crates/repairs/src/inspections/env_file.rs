@@ -53,10 +53,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         },
     );
     if !is_env {
-        return Some(Proposal::ask(
-            plan,
-            format!("{example} may not be meant for this place"),
-        ));
+        return Some(of_settings(context, plan, &wanted, &example));
     }
     let missing = variables.iter().find_map(|name| value_of(&text, name));
     let is_about_a_value = failure.kind == FailureKind::MissingEnvVar && !variables.is_empty();
@@ -68,6 +65,28 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         )),
         _ => Some(unless_committed(context, plan, &wanted)),
     }
+}
+
+/// Allows to copy settings only if the project says twice that the copy belongs there: git ignores
+/// it, and it is the output of the project's own command that names both files, or the example is
+/// tracked beside it.
+fn of_settings(
+    context: &RepairContext<'_>,
+    plan: RepairPlan,
+    wanted: &RelPath,
+    example: &RelPath,
+) -> Proposal {
+    let is_ignored = path_status(context.root, wanted) == PathStatus::Ignored;
+    let is_tracked = path_status(context.root, example) == PathStatus::Tracked;
+    let is_named = || {
+        let name = example.to_string();
+        failure_text::tail(context.output).any(|line| failure_text::words(line).contains(&&*name))
+    };
+    let has_no_repository = path_status(context.root, wanted) == PathStatus::NoRepository;
+    if (is_ignored && is_tracked) || ((is_ignored || has_no_repository) && is_named()) {
+        return Proposal::Allowed(plan);
+    }
+    Proposal::ask(plan, format!("{example} may not be meant for this place"))
 }
 
 /// Asks if git would commit the copy, because settings files often hold secrets.

@@ -6,20 +6,32 @@ use regreen_model::{Failure, FailureKind, RepairAction};
 use crate::context::RepairContext;
 use crate::failure_text;
 use crate::inspect::Proposal;
+use crate::package_names;
 use crate::plan::{Action, RepairPlan};
 
 use super::python::use_venv;
 use super::venv::{self, VenvSearch};
 
-/// Where projects keep their own programs, besides a virtual environment.
+/// The folders in which projects keep their own programs, besides virtual environments.
 const FOLDERS: [&str; 2] = ["node_modules/.bin", "vendor/bin"];
 
-/// Handles a command that the project has, but that is not in PATH.
+/// Handles a command that the project has, but that isn't in PATH.
 pub(super) fn inspect_path(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     if failure.kind != FailureKind::MissingCommand {
         return None;
     }
-    let command = failure_text::command(failure)?;
+    match failure_text::command(failure) {
+        Some(command) => in_project(context, command),
+        // A script may say it in its own words.
+        None => failure_text::words(failure_text::blocker(failure))
+            .into_iter()
+            .filter(|word| package_names::is_command(word))
+            .find_map(|word| in_project(context, word)),
+    }
+}
+
+/// Proposes to add the folder of the project that has the command to PATH.
+fn in_project(context: &RepairContext<'_>, command: &str) -> Option<Proposal> {
     if let VenvSearch::Venv(venv) = venv::find(context) {
         let environment = venv.environment(context);
         if is_program(context, &venv.bin(context).join(command)) && !environment.is_empty() {
@@ -46,8 +58,8 @@ pub(super) fn inspect_path(context: &RepairContext<'_>, failure: &Failure) -> Op
     Some(allowed_unless_new(context, folder, command, plan))
 }
 
-/// Allows to use a program, or lets a person decide: it would judge the agent's work, and may be
-/// the agent's.
+/// Allows using a program, or lets a person decide: the program would judge the agent's work, and
+/// may be the agent's own.
 fn allowed_unless_new(
     context: &RepairContext<'_>,
     folder: &str,
@@ -80,7 +92,7 @@ const SETTINGS: [(&str, &str); 3] = [
     ("PYTHONUTF8", "1"),
 ];
 
-/// Signs that a program uses ASCII only; other encoding errors mean unexpected data.
+/// Signs that a program is limited to ASCII; other encoding errors mean unexpected data.
 const ASCII: [&str; 4] = ["'ascii'", "us-ascii", "ansi_x3.4", "locale"];
 
 /// Handles programs that use ASCII because no locale is set.

@@ -10,8 +10,8 @@ use crate::manifests::{FileKind, ManifestFile, Target, beside};
 use crate::plan::ToolCall;
 use crate::plan::{Action, Check, RepairPlan, ToolRun};
 
-/// The files that declare targets, and the programs that run them. Names the file where
-/// possible, because another file beside it may take precedence; disables make's built-in
+/// The files that declare targets, and the programs that run them. The arguments name the file
+/// where possible, because another file beside it may take precedence, and disable make's built-in
 /// rules, which could rebuild the Makefile.
 const TOOLS: [(FileKind, &str, &[&str], bool); 3] = [
     (FileKind::Makefile, "make", &["-s", "-r", "-f"], true),
@@ -91,7 +91,7 @@ fn missing(context: &RepairContext<'_>, failure: &Failure) -> Vec<String> {
     }
 }
 
-/// Returns the paths that a word may mean; an import may lack the suffix.
+/// Returns the paths that a word may refer to; an import may lack the extension.
 fn spellings(context: &RepairContext<'_>, word: &str) -> Vec<String> {
     let base = match context.locate(word) {
         Some(place) => place.to_string(),
@@ -121,13 +121,26 @@ fn made(
     })
 }
 
+/// Returns the first file that a target, or one that it depends on, creates and that does not exist.
+pub(super) fn missing_output(
+    context: &RepairContext<'_>,
+    declaration: &DeclaredTarget<'_>,
+) -> Option<PathBuf> {
+    let folder = folder_of(declaration.path);
+    let all = with_needs(declaration.file, &declaration.target.name);
+    let made = all.iter().flat_map(|target| &target.makes);
+    made.map(|made| folder.join(made))
+        .filter(|made| made.components().count() > 1 || made.extension().is_some())
+        .find(|made| context.root.join(made).symlink_metadata().is_err())
+}
+
 fn folder_of(path: &str) -> PathBuf {
     path.rsplit_once('/')
         .map(|(folder, _)| PathBuf::from(folder))
         .unwrap_or_default()
 }
 
-/// Proposes to run a target exactly as it was declared.
+/// Proposes to run a target exactly as declared.
 pub(super) fn run(
     context: &RepairContext<'_>,
     declaration: &DeclaredTarget<'_>,
@@ -190,8 +203,8 @@ fn doubt(context: &RepairContext<'_>, declaration: &DeclaredTarget<'_>) -> Optio
         .flatten()
 }
 
-/// Checks what influences npm scripts: its settings, and `node_modules/.bin`, which comes first
-/// in PATH.
+/// Checks what influences npm scripts: its settings, and `node_modules/.bin`, which comes first in
+/// PATH.
 fn steered(context: &RepairContext<'_>, path: &str, all: &[&Target]) -> Option<String> {
     let folder = folder_of(path);
     let folders = || folder.ancestors();
@@ -228,7 +241,7 @@ fn written_folders(declaration: &DeclaredTarget<'_>) -> Vec<RelPath> {
         .collect()
 }
 
-/// Returns the target and everything that it depends on.
+/// Returns the target and everything it depends on.
 fn with_needs<'d>(file: &'d ManifestFile, name: &str) -> Vec<&'d Target> {
     let (mut open, mut seen, mut all) = (vec![name.to_owned()], Vec::new(), Vec::new());
     while let Some(name) = open.pop() {

@@ -14,7 +14,7 @@ use crate::inspect::Proposal;
 use crate::package_names::is_listed;
 use crate::plan::{Action, RepairPlan};
 
-/// Files with the suffix `.lock` that lock nothing.
+/// Files with the extension `.lock` that lock nothing.
 const NO_LOCKS: &str = "\
     Cargo.lock yarn.lock poetry.lock uv.lock pdm.lock Pipfile.lock Gemfile.lock composer.lock \
     bun.lock flake.lock mix.lock Podfile.lock";
@@ -55,7 +55,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
     Some(propose(context, &place))
 }
 
-/// Finds the file of that path, or the only pid file of that name.
+/// Finds the file with that path, or the only pid file with that name.
 fn found(context: &RepairContext<'_>, path: &str) -> Option<RelPath> {
     let place = context.locate(path)?;
     if place.under(context.root).symlink_metadata().is_ok() || path.contains('/') {
@@ -69,7 +69,7 @@ fn found(context: &RepairContext<'_>, path: &str) -> Option<RelPath> {
         .or(Some(place))
 }
 
-/// Finds the file that the line names, or that holds the pid in it.
+/// Finds the file that the line names, or that contains the pid from the line.
 fn named(context: &RepairContext<'_>, failure: &Failure) -> Option<RelPath> {
     let line = failure_text::blocker(failure);
     let is_lock =
@@ -112,9 +112,7 @@ fn propose(context: &RepairContext<'_>, place: &RelPath) -> Proposal {
         Some(_) if is_listed(OF_SERVERS, name_of(place)) => {
             ask(place, "its server may run on another machine")
         }
-        Some(pid) if Some(pid) > own_processes::highest_pid() => {
-            ask(place, "its process is on another machine")
-        }
+        Some(pid) if Some(pid) > own_processes::highest_pid() => ask(place, &elsewhere(place, pid)),
         Some(pid) => of_process(context, place, &stat, pid),
         None => ask(place, "it does not name its owner"),
     }
@@ -131,7 +129,7 @@ fn is_called_like_a_lock(place: &RelPath) -> bool {
     has_ending || NAMES.contains(&name.as_str())
 }
 
-/// Refuses files that git tracks: they belong to the project, whatever they are called.
+/// Refuses files that git tracks: they belong to the project, whatever their names.
 fn tracked(context: &RepairContext<'_>, place: &RelPath) -> Option<Proposal> {
     match path_status(context.root, place) {
         PathStatus::Tracked => Some(Proposal::refused(format!(
@@ -210,11 +208,23 @@ fn removal(place: &RelPath) -> RepairPlan {
     )
 }
 
-fn ask(place: &RelPath, why: &str) -> Proposal {
-    Proposal::ask(removal(place), why)
+/// Says what is known about a process that no process table of this machine can contain.
+fn elsewhere(place: &RelPath, pid: i32) -> String {
+    format!(
+        "{place} names process {pid}, which does not exist here: another machine or a container may hold it"
+    )
 }
 
-/// Plans to end a process that was proven to be ours.
+/// Asks whether the lock is stale, so doesn't call it that.
+fn ask(place: &RelPath, why: &str) -> Proposal {
+    let plan = RepairPlan {
+        does: format!("move the lock {place} aside"),
+        ..removal(place)
+    };
+    Proposal::ask(plan, why)
+}
+
+/// Plans to end a process that is proven to be ours.
 pub(super) fn ending(process: &ProcessInfo) -> RepairPlan {
     let recorded = RepairAction::EndProcess {
         args: vec![process.pid.to_string(), process.start.to_string()],
@@ -232,12 +242,12 @@ pub(super) fn ending(process: &ProcessInfo) -> RepairPlan {
 
 /// Describes a process: `process 4711 (python3 -m http.server)`.
 pub(crate) fn described(process: &ProcessInfo) -> String {
-    let command: String = process
-        .argv
-        .join(" ")
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(60)
-        .collect();
+    const SHOWN: usize = 60;
+    let line = process.argv.join(" ");
+    let mut rest = line.chars().filter(|c| !c.is_control());
+    let mut command: String = rest.by_ref().take(SHOWN).collect();
+    if rest.next().is_some() {
+        command.push('…');
+    }
     format!("process {} ({command})", process.pid)
 }

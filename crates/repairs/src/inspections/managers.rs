@@ -1,5 +1,5 @@
-//! Package managers that install exactly what a lock file lists: cargo, Go, Bundler and
-//! Composer here, those of Python and Node.js in their own files.
+//! Package managers that install exactly what a lock file lists: cargo, Go, Bundler and Composer
+//! here; those of Python and Node.js in their own files.
 
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,8 @@ use crate::manifests::{FileKind, ManifestSnapshot};
 use crate::package_names;
 use crate::plan::{Action, Check, RepairPlan, ToolCall, ToolRun};
 
-/// A program with its arguments and variables. The words are constants; a name from outside can
-/// only become the operand, which is one argument whatever it contains.
+/// A program with its arguments and variables. The words are constants; an untrusted name can only
+/// become the operand, which is one argument whatever it contains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ToolCommand<'a> {
     words: &'static str,
@@ -58,7 +58,7 @@ impl<'a> ToolCommand<'a> {
         self.words.split(' ').skip(1).chain(self.operand)
     }
 
-    /// Returns the call; `None` if the program is not installed.
+    /// Returns the call; `None` if the program isn't installed.
     pub(super) fn call(self, context: &RepairContext<'_>) -> Option<ToolCall> {
         let tool = context.tool(self.program())?.into_os_string();
         let argv = std::iter::once(tool).chain(self.args().map(Into::into));
@@ -69,7 +69,7 @@ impl<'a> ToolCommand<'a> {
         Some(call)
     }
 
-    /// Plans to run it, with `run` for everything but the call.
+    /// Plans to run it; `run` supplies everything but the call.
     pub(super) fn plan(
         self,
         context: &RepairContext<'_>,
@@ -103,13 +103,13 @@ impl<'a> ToolCommand<'a> {
     }
 }
 
-/// Converts names to paths, without those that are not paths in the workspace.
+/// Converts names to paths, skipping those that aren't paths in the workspace.
 pub(super) fn paths<'p>(names: impl IntoIterator<Item = &'p str>) -> Vec<RelPath> {
     let paths = names.into_iter().map(RelPath::new);
     paths.filter_map(Result::ok).collect()
 }
 
-/// Refuses a name that is not in a manifest and resembles a known one, or is unknown.
+/// Refuses a name that isn't in a manifest, and either resembles a known one or is unknown.
 pub(super) fn refuse_unknown(
     name: &str,
     known: &[String],
@@ -136,10 +136,10 @@ const CARGO_SETTINGS: [&str; 5] = [
     "rust-toolchain",
 ];
 
-/// Files that choose the cargo that runs.
+/// Files that select the cargo to run.
 const TOOLCHAINS: [&str; 2] = ["rust-toolchain.toml", "rust-toolchain"];
 
-/// Handles an outdated Cargo.lock, or crates that were not fetched yet.
+/// Handles an outdated Cargo.lock, or crates that haven't been fetched yet.
 pub(super) fn inspect_cargo(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     match &failure.repair {
         Some(RepairAction::Run { args }) if args.first().is_some_and(|word| word == "cargo") => {
@@ -218,8 +218,8 @@ fn fetch_crates(context: &RepairContext<'_>, name: &str) -> Proposal {
     }
 }
 
-/// Returns why a person should decide: a manifest, the lock file or a setting names another
-/// source than the default registry, or a toolchain of its own.
+/// Returns why a person should decide: a manifest, the lock file or a setting names a source other
+/// than the default registry, or its own toolchain.
 fn cargo_doubt(context: &RepairContext<'_>) -> Option<String> {
     let manifests = context.manifests;
     let same = ManifestSnapshot::names_the_same;
@@ -259,7 +259,7 @@ fn add_crate(context: &RepairContext<'_>, name: &str) -> Proposal {
 
 const GO_DOWNLOAD: ToolCommand<'_> = ToolCommand::new("go mod download");
 
-/// Handles modules of go.mod that were not downloaded yet.
+/// Handles modules of go.mod that haven't been downloaded yet.
 pub(super) fn inspect_go(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     let package = match &failure.repair {
         Some(RepairAction::GoGet { args }) => args.first()?,

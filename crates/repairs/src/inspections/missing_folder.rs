@@ -39,7 +39,7 @@ const WRITES: [&str; 22] = [
     "cannot touch",
 ];
 
-/// SQLite's message if it cannot create its file.
+/// SQLite's message if it can't create its file.
 const SQLITE: &str = "unable to open database";
 
 /// Functions in a stack trace that write.
@@ -70,6 +70,12 @@ const READS: [&str; 12] = [
     "can't open file",
     "source:",
 ];
+
+/// Words with which a script says that it reads.
+const READ_WORDS: [&str; 6] = ["reads ", "reading", "loading", "input", "source", "fixture"];
+
+/// Words with which a script says that it writes.
+const WRITE_WORDS: [&str; 6] = ["write", "writing", "save", "output", "store ", "put "];
 
 /// Folders that only their own tools create.
 const NOT_OURS: [&str; 6] = [".git", ".regreen", "node_modules", ".venv", "venv", ".ssh"];
@@ -112,8 +118,8 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
     )))
 }
 
-/// Returns why the folder must not be created: a file is in the way, or a folder of a similar
-/// name exists, so that the name probably has a typo.
+/// Returns why the folder must not be created: a file is in the way, or a folder with a similar
+/// name exists, so that this one is probably a typo.
 fn in_the_way(context: &RepairContext<'_>, folder: &RelPath) -> Option<String> {
     let above: Vec<&Path> = folder.folders().collect();
     let is_file = |path: &&&Path| context.root.join(path).is_file();
@@ -138,8 +144,7 @@ fn is_nearly(one: &str, other: &str) -> bool {
     one.len() >= 4 && one != other && strsim::damerau_levenshtein(one, other) == 1
 }
 
-/// Returns the folders of the files that the line names; for SQLite, of those that the code
-/// opens.
+/// Returns the folders of the files that the line names; for SQLite, of those that the code opens.
 fn parents(context: &RepairContext<'_>, failure: &Failure) -> Vec<String> {
     let line = failure_text::blocker(failure);
     let lines: Vec<&str> = match line.contains(SQLITE) {
@@ -148,18 +153,36 @@ fn parents(context: &RepairContext<'_>, failure: &Failure) -> Vec<String> {
             .collect(),
         false => vec![line],
     };
+    let names_folder = is_about_folder(line);
     let words = lines.into_iter().flat_map(failure_text::words);
-    let parents = words
-        .filter_map(|word| word.rsplit_once('/'))
-        .map(|(folder, _)| folder);
-    parents
+    let folders = words.filter_map(|word| match word.rsplit_once('/') {
+        _ if names_folder && is_folder_name(word) => Some(word.trim_end_matches('/')),
+        Some((folder, _)) => Some(folder),
+        None => None,
+    });
+    folders
         .filter(|folder| !folder.is_empty())
         .map(str::to_owned)
         .collect()
 }
 
-/// Returns whether there are signs that a file was to be written there, and none that it was
-/// read.
+/// Words with which a script says that a folder is missing, not a file in it.
+const FOLDER_WORDS: [&str; 3] = ["folder", "director", " dir "];
+
+fn is_about_folder(line: &str) -> bool {
+    let said = line.to_ascii_lowercase();
+    let own = said.replace("no such file or directory", "");
+    FOLDER_WORDS.iter().any(|word| own.contains(word))
+}
+
+/// Returns whether a word can be the name of a folder: a path, or a usual folder for output.
+fn is_folder_name(word: &str) -> bool {
+    let last = word.trim_end_matches('/').rsplit('/').next();
+    let has_ending = last.is_some_and(|last| last.trim_start_matches('.').contains('.'));
+    !has_ending && (word.contains('/') || OUTPUTS.split_ascii_whitespace().any(|name| name == word))
+}
+
+/// Returns whether there are signs of writing a file there, and none of reading it.
 fn is_written(
     context: &RepairContext<'_>,
     failure: &Failure,
@@ -171,6 +194,15 @@ fn is_written(
     if has(line, &READS) {
         return false;
     }
+    if is_about_folder(line) {
+        let said = line.to_ascii_lowercase();
+        if has(&said, &READ_WORDS) {
+            return false;
+        }
+        if has(&said, &WRITE_WORDS) {
+            return true;
+        }
+    }
     let lines = || failure_text::tail(context.output).chain([line]);
     let mut near = lines().filter(|line| line.contains(text));
     if near.any(|line| has(line, &WRITES)) || lines().any(|line| has(line, &FRAMES)) {
@@ -179,7 +211,7 @@ fn is_written(
     let mut near = lines().filter(|line| line.contains(text));
     let is_opened = near.any(|line| line.contains("open("));
     if is_opened || lines().any(|line| has(line, &READERS)) {
-        // Opened without a sign of writing; but opening a database creates it.
+        // It was opened without a sign of writing, but opening a database creates it.
         return line.contains(SQLITE);
     }
     let mut parts = folder.as_path().iter();

@@ -1,4 +1,4 @@
-//! The inspections, one per kind of repair. Each returns `None` for failures that it does not
+//! The inspections, one per kind of repair. Each returns `None` for failures that it doesn't
 //! handle.
 
 mod cache;
@@ -10,6 +10,7 @@ mod managers;
 mod missing_folder;
 mod node;
 mod own_processes;
+mod own_words;
 mod port;
 mod project_setup;
 mod python;
@@ -29,9 +30,10 @@ pub(crate) use scripts::{crlf_script, why_not_executable};
 type Inspect = fn(&RepairContext<'_>, &Failure) -> Option<Proposal>;
 
 /// The order matters: those closest to the cause come first.
-pub(crate) const INSPECTIONS: [(&str, Inspect); 18] = [
+pub(crate) const INSPECTIONS: [(&str, Inspect); 20] = [
     ("submodule", project_setup::inspect_submodule),
     ("generated file", generated::inspect),
+    ("named target", own_words::inspect_target),
     (".env from its example", env_file::inspect),
     ("missing folder", missing_folder::inspect),
     ("executable bit", scripts::inspect_executable),
@@ -47,10 +49,11 @@ pub(crate) const INSPECTIONS: [(&str, Inspect); 18] = [
     ("locale", environment::inspect_locale),
     ("migration", project_setup::inspect_migration),
     ("cache", cache::inspect),
+    ("own words", own_words::inspect),
     ("for a person", inspect_rest),
 ];
 
-/// Handles everything else: suggestions that a person has to decide about.
+/// Handles everything else: suggestions that a person must decide about.
 fn inspect_rest(_context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     if failure.kind == FailureKind::GitDirtyTree {
         return Some(Proposal::for_person(

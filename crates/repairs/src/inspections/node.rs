@@ -12,12 +12,12 @@ use super::venv::first_in_path;
 use crate::context::RepairContext;
 use crate::failure_text;
 use crate::inspect::{Proposal, changed_during_run};
-use crate::manifests::{FileKind, ManifestSnapshot};
+use crate::manifests::{FileKind, ManifestFile, ManifestSnapshot};
 use crate::package_names;
 use crate::plan::{Action, Check, RepairPlan, ToolRun};
 
-/// A package manager: its lock file, the command that installs exactly what the lock file
-/// lists, and the command that writes the lock file again.
+/// A package manager: its lock file, the command that installs exactly what the lock file lists,
+/// and the command that regenerates the lock file.
 struct Manager {
     lock: &'static str,
     install: ToolCommand<'static>,
@@ -39,11 +39,11 @@ const fn manager(lock: &'static str, install: &'static str, relock: &'static str
     }
 }
 
-// Packages' own scripts never run: a failure is not a reason to run third-party code.
+// The packages' own scripts never run: a failure is no reason to run third-party code.
 const NPM: &str = "npm";
 const NPM_CI: &str = "npm ci --ignore-scripts --no-audit --no-fund";
 const NPM_RELOCK: &str = "npm install --package-lock-only --ignore-scripts --no-audit --no-fund";
-/// `npm ci` deletes `node_modules` first; an existing one is completed instead.
+/// `npm ci` deletes `node_modules` first, so an existing one is completed with this instead.
 const NPM_COMPLETE: ToolCommand<'_> =
     command("npm install --no-save --ignore-scripts --no-audit --no-fund");
 const NPM_WITHOUT_LOCK: ToolCommand<'_> =
@@ -67,7 +67,7 @@ const MANAGERS: [Manager; 6] = [
     manager("bun.lockb", BUN, BUN_RELOCK),
 ];
 
-/// Commands whose package has another name.
+/// Commands whose packages have different names.
 const COMMANDS: [(&str, &str); 6] = [
     ("tsc", "typescript"),
     ("ng", "@angular/cli"),
@@ -77,7 +77,7 @@ const COMMANDS: [(&str, &str); 6] = [
     ("playwright", "@playwright/test"),
 ];
 
-/// The folder that a package is installed in.
+/// The folder in which a package is installed.
 struct PackageHome<'d> {
     folder: PathBuf,
     manifest: &'d str,
@@ -99,13 +99,26 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         Some(RepairAction::NpmInstall { args }) if !args.is_empty() => args.first()?.clone(),
         Some(RepairAction::NpmInstall { .. }) => command_package(failure)?,
         _ if failure.kind == FailureKind::MissingNodeModule => command_package(failure)?,
-        // A command without a suggestion, whose package a manifest lists.
+        // There is no suggestion, but a manifest may list the command's package.
         _ if failure.kind == FailureKind::MissingCommand => {
             command_package(failure).filter(|name| home(context, name).is_some())?
         }
         _ => return None,
     };
     Some(propose(context, failure, &name))
+}
+
+/// Handles a word that may name a missing package: only if a manifest lists it.
+pub(super) fn inspect_declared(
+    context: &RepairContext<'_>,
+    failure: &Failure,
+    word: &str,
+) -> Option<Proposal> {
+    // A lock file lists hundreds of names, many of them ordinary words.
+    let mut manifests = context.manifests.of_kind(FileKind::PackageJson);
+    let lists = |file: &ManifestFile| file.content.package(word, str::to_owned).is_some();
+    let is_listed = package_names::is_node_package(word) && manifests.any(|(_, file)| lists(file));
+    is_listed.then(|| propose(context, failure, word))
 }
 
 fn command_package(failure: &Failure) -> Option<String> {
@@ -151,7 +164,7 @@ fn propose(context: &RepairContext<'_>, failure: &Failure, name: &str) -> Propos
     }
 }
 
-/// Finds the manifest that lists a package, itself or in its lock file; the root's first.
+/// Finds the manifest that lists a package, itself or in its lock file; the root's comes first.
 fn home<'d>(context: &RepairContext<'d>, name: &str) -> Option<PackageHome<'d>> {
     let manifests = context.manifests;
     let mut package_jsons: Vec<&str> = manifests
@@ -245,7 +258,7 @@ const SETTINGS: [&str; 7] = [
     "bunfig.toml",
 ];
 
-/// Returns the first setting beside the manifest, or manifest of a workspace's members, that
+/// Returns the first setting beside the manifest, or the first manifest of a workspace member, that
 /// has changed since the run started.
 fn changed(context: &RepairContext<'_>, home: &PackageHome<'_>) -> Option<String> {
     let manifests = context.manifests;
@@ -326,7 +339,7 @@ fn undeclared(context: &RepairContext<'_>, name: &str) -> Proposal {
     )
 }
 
-/// Handles a lock file that is older than its manifest; writing it changes a file that people
+/// Handles a lock file that is older than its manifest. Writing it changes a file that people
 /// review.
 fn outdated(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
     let line = failure_text::blocker(failure);

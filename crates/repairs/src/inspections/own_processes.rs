@@ -8,17 +8,17 @@ use regreen_supervisor::ProcessInfo;
 
 use crate::context::RepairContext;
 
-/// How far timestamps of files and processes may differ.
+/// How much timestamps of files and processes may differ.
 pub(super) const TOLERANCE: Duration = Duration::from_millis(100);
 /// Limits on the search for pid files.
 const MAX_DEPTH: usize = 4;
 const MAX_ENTRIES: usize = 5000;
-/// A larger file is not a pid file.
+/// Larger files aren't pid files.
 const MAX_SIZE: u64 = 4096;
 
-/// Returns whether a process is a leftover of this workspace's own runs: only our marker in its
-/// environment proves that. A server that a person started may have the same command line, and
-/// a pid file may name it.
+/// Returns whether a process is a leftover of this workspace's own runs. Only our marker in its
+/// environment proves that: a server that a person started may have the same command line, and a
+/// pid file may name it.
 pub(super) fn is_ours(context: &RepairContext<'_>, process: &ProcessInfo) -> bool {
     let is_self = u32::try_from(process.pid).ok() == Some(std::process::id());
     if is_self || process.is_zombie || !process.is_of_this_user {
@@ -26,12 +26,12 @@ pub(super) fn is_ours(context: &RepairContext<'_>, process: &ProcessInfo) -> boo
     }
     let prefix = context.marker.filter(|prefix| !prefix.is_empty());
     let marker = process.marker.as_deref();
-    // A service of the run is ours, but no leftover: tasks need it.
+    // A service of the run is ours but isn't a leftover: tasks need it.
     let marker = marker.filter(|marker| !marker.contains(":service:"));
     prefix.is_some_and(|prefix| marker.is_some_and(|marker| marker.starts_with(prefix)))
 }
 
-/// Finds the files of the workspace that are named like pid files.
+/// Finds the files in the workspace with names like pid files.
 pub(super) fn pid_files(root: &Path) -> Vec<PathBuf> {
     let (mut found, mut left) = (Vec::new(), MAX_ENTRIES);
     visit(root, MAX_DEPTH, &mut left, &mut found);
@@ -74,8 +74,8 @@ pub(super) fn pid_in(path: &Path) -> Option<i32> {
     only_pid(text.trim()).filter(|pid| *pid > 1)
 }
 
-/// Parses `4711`, `pid: 4711` or `{"pid": 4711}`. A file that contains more may be of another
-/// machine, or not a lock at all.
+/// Parses `4711`, `pid: 4711` or `{"pid": 4711}`. A file that contains more may come from another
+/// machine, or not be a lock at all.
 fn only_pid(text: &str) -> Option<i32> {
     let digits = |text: &str| {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());

@@ -33,7 +33,7 @@ fn held(context: &RepairContext<'_>, port: u16) -> Proposal {
     }
 }
 
-/// Handles a failure that does not name the port: finds the only leftover of ours that listens.
+/// Handles a failure that doesn't name the port: finds our only leftover process that listens.
 fn unnamed(context: &RepairContext<'_>) -> Proposal {
     let ours = match listeners_on(None, context.now) {
         Holders::Unknown => Vec::new(),

@@ -19,7 +19,7 @@ const TARGETS: &str = "\
     migrate migrations db-migrate db_migrate migrate-up db:migrate migrate:latest \
     migration:run db-upgrade";
 
-/// Messages of SQLite, whose database is a local file and not on a server.
+/// Messages of SQLite, whose database is a local file rather than on a server.
 const SQLITE: [&str; 4] = [
     "no such table",
     "no such column",
@@ -37,11 +37,26 @@ pub(super) fn inspect_migration(
     }
     let proposal = by_target(context).or_else(|| by_program(context))?;
     let line = failure_text::blocker(failure).to_ascii_lowercase();
-    let is_local = SQLITE.iter().any(|word| line.contains(word));
+    let is_local =
+        SQLITE.iter().any(|word| line.contains(word)) || names_local_file(context, &line);
     Some(if is_local {
         proposal
     } else {
         proposal.requiring_consent("others may use this database")
+    })
+}
+
+/// Suffixes of databases that are local files.
+const DATABASES: [&str; 4] = [".db", ".sqlite", ".sqlite3", ".db3"];
+
+/// Returns whether the line names a database file of the workspace. A name alone proves nothing:
+/// it may be a host, or the end of an address.
+fn names_local_file(context: &RepairContext<'_>, line: &str) -> bool {
+    let words = failure_text::words(line).into_iter();
+    let mut named = words.filter(|word| DATABASES.iter().any(|ending| word.ends_with(ending)));
+    named.any(|word| {
+        let place = context.locate(word);
+        place.is_some_and(|place| place.under(context.root).is_file())
     })
 }
 
@@ -93,7 +108,7 @@ fn by_program(context: &RepairContext<'_>) -> Option<Proposal> {
     Some(Proposal::allowed_unless(doubt, plan))
 }
 
-/// Handles a missing file in a submodule that was not fetched; fetching needs consent.
+/// Handles a missing file in a submodule that hasn't been fetched; fetching requires consent.
 pub(super) fn inspect_submodule(
     context: &RepairContext<'_>,
     failure: &Failure,

@@ -16,7 +16,7 @@ use crate::package_names;
 use crate::plan::ToolCall;
 use crate::plan::{Action, Check, RepairPlan, ToolRun};
 
-/// The names of what is missing.
+/// The names of a missing package.
 struct MissingPackage<'f> {
     /// The package that the failure suggests.
     package: Option<&'f str>,
@@ -41,6 +41,28 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         command: failure_text::command(failure).filter(|_| is_command),
     };
     Some(propose(context, &wanted))
+}
+
+/// Handles a word that may name a missing package: only if a manifest lists it.
+pub(super) fn inspect_declared(context: &RepairContext<'_>, word: &str) -> Option<Proposal> {
+    let is_name = package_names::is_python_package(word);
+    if !is_name || own_module(context, word).is_some() {
+        return None;
+    }
+    let source = python_source::find_direct(context, word)?;
+    // What it is imported as is not known, unless the environment has a module of that name.
+    let is_there = match venv::find(context) {
+        VenvSearch::Venv(venv) if package_names::is_python_module(word) => {
+            venv.has_module(context, word)
+        }
+        _ => false,
+    };
+    let wanted = MissingPackage {
+        package: Some(word),
+        module: is_there.then_some(word),
+        command: None,
+    };
+    Some(from_manifest(context, &wanted, &source))
 }
 
 fn propose(context: &RepairContext<'_>, wanted: &MissingPackage<'_>) -> Proposal {
@@ -197,7 +219,7 @@ fn into_venv(
     }
 }
 
-/// Uses the environment that has the package already; the failing command used another Python.
+/// Uses the environment that already has the package; the failing command used another Python.
 fn already_there(context: &RepairContext<'_>, venv: &Venv, source: &InstallSource) -> Proposal {
     let environment = venv.environment(context);
     if environment.is_empty() {
@@ -302,7 +324,7 @@ fn pip_call(context: &RepairContext<'_>, venv: &Venv, args: &[String]) -> ToolCa
     ToolCall::new(argv).env("PIP_REQUIRE_VIRTUALENV", "1")
 }
 
-/// Installs only the missing package, in case another one of the list is not available.
+/// Installs only the missing package, in case another one on the list isn't available.
 fn alone(context: &RepairContext<'_>, venv: &Venv, source: &InstallSource) -> Option<ToolCall> {
     let requirement = source.alone.clone()?;
     Some(pip_call(context, venv, &[requirement]))
@@ -324,8 +346,8 @@ fn check(context: &RepairContext<'_>, wanted: &MissingPackage<'_>, venv: &Venv) 
     }
 }
 
-/// Managers with an environment of their own: how the task calls them, how they install from
-/// the lock file, and the lock file.
+/// Managers with their own environments: how the task calls them, how they install from the lock
+/// file, and the lock file.
 const MANAGERS: [(&str, ToolCommand<'_>, &str); 4] = [
     (
         "poetry run",
@@ -351,7 +373,7 @@ const MANAGERS: [(&str, ToolCommand<'_>, &str); 4] = [
     ),
 ];
 
-/// Files that these managers read, and that must not have changed.
+/// Files that these managers read, which must not have changed.
 const READ_BY_MANAGERS: [FileKind; 6] = [
     FileKind::PyProject,
     FileKind::SetupCfg,
@@ -389,8 +411,8 @@ fn managed(context: &RepairContext<'_>, source: &InstallSource) -> Option<Propos
     })
 }
 
-/// Creates or activates a virtual environment, because the system's Python must not be changed.
-/// The failed command then installs into that.
+/// Creates or activates a virtual environment, because the system's Python must not be changed. The
+/// failed command then installs into that.
 fn externally_managed(context: &RepairContext<'_>) -> Proposal {
     match venv::find(context) {
         VenvSearch::Unsafe(why) => Proposal::refused(why),
@@ -422,7 +444,7 @@ fn bare_venv(context: &RepairContext<'_>, python: PathBuf) -> RepairPlan {
         .with_environment(venv.environment(context))
 }
 
-/// Handles a package that is not in a manifest; at most asks.
+/// Handles a package that isn't in a manifest; at most asks.
 fn undeclared(context: &RepairContext<'_>, wanted: &MissingPackage<'_>) -> Proposal {
     let local = local_modules(context);
     let said = wanted.module.or(wanted.package).unwrap_or_default();
@@ -452,7 +474,7 @@ fn undeclared(context: &RepairContext<'_>, wanted: &MissingPackage<'_>) -> Propo
     from_manifest(context, wanted, &source)
 }
 
-/// Lists the names in the workspace that can be imported.
+/// Lists the names that can be imported from the workspace.
 fn local_modules(context: &RepairContext<'_>) -> Vec<String> {
     let places = ["", "src", "lib", "tests"].map(|place| context.root.join(place));
     let entries = places

@@ -5,19 +5,19 @@ use crate::context::RepairContext;
 use crate::manifests::{FileKind, ManifestFile, Package};
 use crate::package_names::normalized;
 
-/// The arguments for pip, all from manifests as they were when the run started.
+/// The arguments for pip, all of them from manifests as of when the run started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InstallSource {
     pub(super) package: String,
     pub(super) file: String,
     pub(super) args: Vec<String>,
-    /// The requirement by itself, if `args` install more than that.
+    /// The requirement by itself, if `args` installs more than that.
     pub(super) alone: Option<String>,
     /// Why a person should decide.
     pub(super) doubt: Option<String>,
 }
 
-/// The order of the manifests: requirements are made for installing, locks come last.
+/// The manifests in order: requirements are made for installing, locks come last.
 const KINDS: [FileKind; 6] = [
     FileKind::Requirements,
     FileKind::PyProject,
@@ -29,7 +29,22 @@ const KINDS: [FileKind; 6] = [
 
 /// Finds the first manifest that lists one of the packages.
 pub(super) fn find(context: &RepairContext<'_>, names: &[String]) -> Option<InstallSource> {
-    KINDS.iter().find_map(|kind| {
+    find_in(context, &KINDS, names)
+}
+
+/// Finds the manifest in which the project itself asks for a package. A lock also has those of its
+/// dependencies, whose names may be ordinary words.
+pub(super) fn find_direct(context: &RepairContext<'_>, name: &str) -> Option<InstallSource> {
+    let [direct @ .., _lock] = &KINDS;
+    find_in(context, direct, &[name.to_owned()])
+}
+
+fn find_in(
+    context: &RepairContext<'_>,
+    kinds: &[FileKind],
+    names: &[String],
+) -> Option<InstallSource> {
+    kinds.iter().find_map(|kind| {
         let mut files: Vec<(&str, &ManifestFile)> = context.manifests.of_kind(*kind).collect();
         files.retain(|(path, _)| !path.contains("constraints"));
         // The root's comes first, then the shortest name.
@@ -66,8 +81,8 @@ fn source(
     }
 }
 
-/// Returns whether a file, all its includes, and the manifests of the projects it installs are
-/// unchanged.
+/// Returns whether a file, everything it includes, and the manifests of the projects it installs
+/// are unchanged.
 fn is_unchanged(context: &RepairContext<'_>, path: &str) -> bool {
     let all = context.manifests.with_includes(path);
     let mut projects = all
@@ -83,7 +98,7 @@ fn is_unchanged(context: &RepairContext<'_>, path: &str) -> bool {
         })
 }
 
-/// Files whose code runs when a project is built.
+/// Files with code that runs when a project is built.
 const BUILD: [&str; 4] = [
     "pyproject.toml",
     "setup.py",
@@ -91,8 +106,8 @@ const BUILD: [&str; 4] = [
     "pdm_build.py",
 ];
 
-/// Returns what has changed since the run started of the code that builds a project: its build
-/// back end, what its scripts import, and all of a package that is not the project itself.
+/// Returns what has changed since the run started in the code that builds a project: its build back
+/// end, what its scripts import, and everything in a package that isn't the project itself.
 pub(super) fn changed_build(context: &RepairContext<'_>, folder: &str) -> Option<String> {
     let (root, manifests) = (context.root, context.manifests);
     if !folder.is_empty() && !manifests.is_same_folder(root, folder) {
@@ -125,8 +140,7 @@ pub(super) fn changed_project(context: &RepairContext<'_>, folder: &str) -> Opti
     context.manifests.first_changed(context.root, files)
 }
 
-/// Returns the requirements of the main list and of the package's group, pinned by the lock
-/// file.
+/// Returns the requirements of the main list and of the package's group, pinned by the lock file.
 fn group(context: &RepairContext<'_>, file: &ManifestFile, group: &str) -> Vec<String> {
     let listed = file.content.packages.iter();
     let wanted = listed.filter(|package| package.group.is_empty() || package.group == group);
@@ -136,7 +150,7 @@ fn group(context: &RepairContext<'_>, file: &ManifestFile, group: &str) -> Vec<S
 fn pinned(context: &RepairContext<'_>, package: &Package) -> String {
     let mut locks = context.manifests.of_kind(FileKind::PythonLock);
     let pin = locks.find_map(|(_, lock)| lock.content.package(&package.name, normalized));
-    // A pin cannot express markers and extras.
+    // A pin can't express markers and extras.
     let is_plain = !package.requirement.contains(['[', ';']);
     match pin.filter(|_| is_plain) {
         Some(pin) => pin.requirement.clone(),
@@ -155,7 +169,7 @@ fn doubt(context: &RepairContext<'_>, path: &str, name: &str) -> Option<String> 
             "{path} fetches from outside the usual index ({place})"
         ));
     }
-    // A lock file may say that a name is not the one in the index.
+    // A lock file may show that a name isn't the one in the index.
     let locks = [
         FileKind::PythonLock,
         FileKind::PipfileLock,
@@ -172,8 +186,7 @@ fn doubt(context: &RepairContext<'_>, path: &str, name: &str) -> Option<String> 
         .map(|known| format!("the name {name}, which {path} names, is similar to {known}"))
 }
 
-/// Returns the well-known package that a name resembles: one different letter usually is a
-/// typo.
+/// Returns the well-known package that a name resembles: one different letter is usually a typo.
 pub(super) fn similar_well_known(name: &str) -> Option<String> {
     let is_short = name.len() < 5 || crate::package_names::is_well_known(name);
     crate::package_names::similar_name(name, std::iter::empty()).filter(|_| !is_short)

@@ -1,9 +1,9 @@
-//! Whether everything in a lock file comes from a registry that the user knows.
+//! Checks whether everything in a lock file comes from a registry that the user knows.
 //!
-//! A lock file can send an installer anywhere. It counts only if all of its addresses are of
-//! the registry that the user's own configuration names, or of the manager's default. Both are
-//! asked of the manager itself, outside of the workspace, which works without a network. If it
-//! does not answer, or cannot, a person decides.
+//! A lock file can send an installer anywhere. It is trusted only if all of its addresses belong to
+//! the registry in the user's own configuration, or to the manager's default. The manager itself is
+//! asked for both, outside of the workspace, which works without a network. If it doesn't or can't
+//! answer, a person decides.
 
 use crate::context::RepairContext;
 use crate::manifests::origin;
@@ -14,7 +14,7 @@ pub(super) enum Registries {
     Node,
     Python,
     Ruby,
-    /// Composer's lock files name an address for each package, of any host, and no registry.
+    /// Composer's lock files name an address on any host for each package, and no registry.
     Php,
 }
 
@@ -23,7 +23,7 @@ struct Question {
     argv: &'static [&'static str],
     /// Variables that would change the answer.
     unset: &'static [&'static str],
-    /// Only lines with this word are an answer.
+    /// Only lines with this word are answers.
     word: &'static str,
 }
 
@@ -55,7 +55,7 @@ const NODE: [Question; 5] = [
     question(&["pnpm", "config", "get", "registry"]),
 ];
 
-/// pip knows its default, and the host of the files that it lists.
+/// pip knows its default index, and the host of the files that it lists.
 const PIP_DEFAULT: &str = "from pip._internal.models.index import PyPI as index\n\
     print(index.simple_url, 'https://' + index.file_storage_domain)";
 
@@ -80,7 +80,7 @@ impl Registries {
         }
     }
 
-    /// Returns whether the user's configuration names this origin, or it is a default.
+    /// Returns whether this origin is in the user's configuration, or is a default.
     fn know(self, context: &RepairContext<'_>, wanted: &str) -> bool {
         self.questions().iter().any(|question| {
             let answer = context.ask(question.argv, question.unset);

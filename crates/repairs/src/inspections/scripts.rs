@@ -12,16 +12,18 @@ use crate::folder::Folder;
 use crate::inspect::Proposal;
 use crate::plan::{Action, RepairPlan};
 
-/// Handles a script that is not executable.
+/// Handles a script that isn't executable.
 pub(super) fn inspect_executable(
     context: &RepairContext<'_>,
     failure: &Failure,
 ) -> Option<Proposal> {
+    let line = failure_text::blocker(failure);
     let path = match &failure.repair {
         Some(RepairAction::ChmodX { path }) => path.as_str(),
-        _ => match failure.kind {
-            FailureKind::NotExecutable | FailureKind::PermissionDenied => {
-                started(failure_text::blocker(failure))?
+        _ => match (failure.kind, started(line)) {
+            (FailureKind::NotExecutable | FailureKind::PermissionDenied, Some(path)) => path,
+            (FailureKind::NotExecutable, None) => {
+                return only_script(context, line).map(becoming_executable);
             }
             _ => return None,
         },
@@ -31,21 +33,36 @@ pub(super) fn inspect_executable(
     };
     Some(match why_not_place(context, &place) {
         Some(why) => Proposal::refused(format!("{place} {why}")),
-        None => {
-            let recorded = RepairAction::ChmodX {
-                path: place.to_string(),
-            };
-            let does = format!("make {place} executable");
-            Proposal::Allowed(RepairPlan::new(
-                recorded,
-                does,
-                Action::MakeExecutable(place),
-            ))
-        }
+        None => becoming_executable(place),
     })
 }
 
-/// Returns the file that could not be started. A file that could not be written does not count.
+fn becoming_executable(place: RelPath) -> Proposal {
+    let recorded = RepairAction::ChmodX {
+        path: place.to_string(),
+    };
+    let does = format!("make {place} executable");
+    Proposal::Allowed(RepairPlan::new(
+        recorded,
+        does,
+        Action::MakeExecutable(place),
+    ))
+}
+
+/// Finds the only script that a line names and that is not executable.
+fn only_script(context: &RepairContext<'_>, line: &str) -> Option<RelPath> {
+    let places = failure_text::words(line)
+        .into_iter()
+        .filter_map(|word| context.locate(word));
+    let mut scripts: Vec<RelPath> = places
+        .filter(|place| why_not_place(context, place).is_none())
+        .collect();
+    scripts.dedup();
+    let mut scripts = scripts.into_iter();
+    scripts.next().filter(|_| scripts.next().is_none())
+}
+
+/// Returns the file that couldn't be started. A file that couldn't be written doesn't count.
 fn started(line: &str) -> Option<&str> {
     let is_other = ["cannot ", "can't ", "could not ", "cd: ", "mkdir", "open("]
         .iter()
@@ -72,7 +89,7 @@ fn why_not_place(context: &RepairContext<'_>, place: &RelPath) -> Option<&'stati
     }
 }
 
-/// Returns why a file must not or need not be made executable.
+/// Returns why a file must not, or need not, be made executable.
 pub(crate) fn why_not_executable(place: &RelPath, file: &File) -> Option<&'static str> {
     let Ok(stat) = file.metadata() else {
         return Some("cannot be read");
@@ -98,13 +115,13 @@ fn has_shebang(mut file: &File) -> bool {
     file.read_exact(&mut start).is_ok() && start == *b"#!"
 }
 
-/// A larger file is not a script.
+/// Larger files aren't scripts.
 const MAX_SIZE: u64 = 1024 * 1024;
 
-/// Suffixes of files that need CRLF line endings.
+/// Extensions of files that need CRLF line endings.
 const WINDOWS: [&str; 4] = [".bat", ".cmd", ".ps1", ".vbs"];
 
-/// Handles a script with CRLF line endings, whose interpreter is not found.
+/// Handles a script with CRLF line endings, whose interpreter isn't found.
 pub(super) fn inspect_line_ends(
     context: &RepairContext<'_>,
     failure: &Failure,
@@ -178,7 +195,7 @@ fn scripts(context: &RepairContext<'_>, failure: &Failure) -> Vec<RelPath> {
     places
 }
 
-/// Returns the content of a script with CRLF on every line, or why it is not one.
+/// Returns the content of a script with CRLF on every line, or why it isn't one.
 pub(crate) fn crlf_script(
     context: &RepairContext<'_>,
     place: &RelPath,

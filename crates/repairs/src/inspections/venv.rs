@@ -6,7 +6,7 @@ use crate::folder::locate;
 use crate::inspect::Proposal;
 use crate::plan::RepairPlan;
 
-/// A virtual environment of the project's own.
+/// A virtual environment that belongs to the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Venv {
     /// The path, relative to the root.
@@ -17,16 +17,16 @@ pub(super) struct Venv {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum VenvSearch {
     Venv(Venv),
-    /// There is none, and `.venv` does not exist.
+    /// There is none, and `.venv` doesn't exist.
     None,
-    /// Something that must not be written to, and why.
+    /// It must not be written to, for this reason.
     Unsafe(String),
 }
 
 const USUAL: [&str; 3] = [".venv", "venv", "env"];
 
-/// Finds the virtual environment that the task uses: one that it names, or one of a usual name
-/// at the root or in a folder that the task changes to.
+/// Finds the virtual environment that the task uses: one that it names, or one with a usual name at
+/// the root or in a folder that the task changes to.
 pub(super) fn find(context: &RepairContext<'_>) -> VenvSearch {
     let is_there = |name: &String| context.root.join(name).symlink_metadata().is_ok();
     let is_venv = |name: &String| {
@@ -61,8 +61,7 @@ fn named(context: &RepairContext<'_>) -> Vec<String> {
     venvs.map(|folder| folder.to_string()).collect()
 }
 
-/// Returns why it must not be written to: it is not an environment, or parts of it are
-/// elsewhere.
+/// Returns why it must not be written to: it isn't an environment, or parts of it are elsewhere.
 fn unsafe_part(context: &RepairContext<'_>, name: &str) -> Option<String> {
     let folder = context.root.join(name);
     let is_real = |path: &Path| path.symlink_metadata().is_ok_and(|stat| stat.is_dir());
@@ -117,7 +116,7 @@ impl Venv {
         format!("{}/bin", self.name)
     }
 
-    /// Returns why a person should decide about using it: its Python may be the agent's.
+    /// Returns why a person should decide about using it: its Python may be the agent's own.
     pub(super) fn doubt(&self, context: &RepairContext<'_>) -> Option<String> {
         let is_known = context
             .programs
@@ -131,8 +130,8 @@ impl Venv {
         Proposal::allowed_unless_doubtful(doubt, (&self.bin_name(), "python"), plan)
     }
 
-    /// Returns the variables that activate it; empty if it is active already, or if the task
-    /// names it.
+    /// Returns the variables that activate it; empty if it is already active, or if the task names
+    /// it.
     pub(super) fn environment(&self, context: &RepairContext<'_>) -> Vec<(String, String)> {
         let bin = self.bin_name();
         if context.runs(&format!("{bin}/"))

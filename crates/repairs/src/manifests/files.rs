@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::package_names::is_listed;
 
-/// The kind of a manifest or lock file, by its name.
+/// The kind of a manifest or lock file, determined by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FileKind {
@@ -118,7 +118,7 @@ pub(super) fn find(root: &Path) -> Vec<(String, FileKind)> {
     found
 }
 
-/// Settings in folders that are not searched.
+/// Settings in folders that aren't searched.
 const HIDDEN: [&str; 3] = [".cargo/config.toml", ".cargo/config", ".bundle/config"];
 
 fn visit(
@@ -149,13 +149,13 @@ fn visit(
     }
 }
 
-/// Larger packages inside the workspace are always asked about.
+/// Larger packages inside the workspace always require consent.
 const MAX_FOLDER_FILES: usize = 3000;
 const MAX_FOLDER_BYTES: u64 = 64 * 1024 * 1024;
-/// What installers and interpreters leave in a package.
+/// Files that installers and interpreters leave in a package.
 const LEFT_BEHIND: &str = ".git node_modules __pycache__ .venv target .pytest_cache .mypy_cache";
 
-/// Returns a digest of a file, or of all files in a folder; `None` if it does not exist, is too
+/// Returns a digest of a file, or of all files in a folder; `None` if it doesn't exist, is too
 /// large, or leads elsewhere.
 pub(super) fn folder_digest(root: &Path, folder: &str) -> Option<String> {
     let (mut open, mut listed, mut bytes) = (vec![folder.to_owned()], Vec::new(), 0);

@@ -1,10 +1,10 @@
-//! Which other files of the workspace a script may load.
+//! The other files of the workspace that a script may load.
 //!
-//! An unchanged script proves nothing if it imports one that the agent has changed, or if the
-//! agent adds a module that shadows another. So every path that an import may mean is noted,
-//! whether or not there is a file.
+//! An unchanged script proves nothing if it imports one that the agent has changed, or if the agent
+//! adds a module that shadows another. So every path that an import may refer to is recorded,
+//! whether or not the file exists.
 
-/// How many paths are noted for one script.
+/// How many paths are recorded for one script.
 const MAX_PATHS: usize = 500;
 
 /// Suffixes of files that contain code.
@@ -49,7 +49,7 @@ fn resolve(folder: &str, path: &str) -> Option<String> {
     (!path.starts_with('/') && !parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// Returns the files with code that a script names anywhere, beside itself or from the root.
+/// Returns the files with code that a script names anywhere, relative to itself or to the root.
 fn named_files(path: &str, text: &str) -> Vec<String> {
     let ends = |c: char| c.is_whitespace() || "\"'`;()&|=,<>[]{}".contains(c);
     let named = text
@@ -90,7 +90,7 @@ fn python_imports(path: &str, line: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the files that a module may be in, and those of the packages around it.
+/// Returns the files that may contain a module, and those of the packages around it.
 fn python_files(path: &str, module: &str) -> Vec<String> {
     let parts: Vec<&str> = module.split('.').filter(|part| !part.is_empty()).collect();
     let prefixes = (1..=parts.len()).filter_map(|end| Some(parts.get(..end)?.join("/")));
@@ -102,7 +102,7 @@ fn python_files(path: &str, module: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the modules that JavaScript loads by a path, and the files that a shell sources.
+/// Returns the modules that JavaScript loads by path, and the files that a shell sources.
 fn relative_modules(path: &str, text: &str) -> Vec<String> {
     let ends = |c: char| c.is_whitespace() || "\"'`;()".contains(c);
     let named = text

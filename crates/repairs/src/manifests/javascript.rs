@@ -48,7 +48,7 @@ pub(super) fn package_json(text: &str) -> ManifestContent {
     content
 }
 
-/// Keys besides the lists that influence which packages are installed, and from where.
+/// Keys besides the lists that influence which packages are installed and from where.
 const STEERING: &str = "\
     overrides resolutions workspaces pnpm packageManager devEngines bundleDependencies \
     bundledDependencies dependenciesMeta peerDependenciesMeta optionalDependencies \
@@ -66,7 +66,7 @@ fn script(name: &str, recipe: &Value) -> Option<Target> {
     let recipe = recipe.as_str()?;
     let mut target = Target {
         makes: written_by(recipe),
-        // npm runs these before and after it.
+        // npm runs these before and after the script.
         needs: ["pre", "post"].map(|when| format!("{when}{name}")).into(),
         ..Target::called(name)
     };
@@ -74,7 +74,7 @@ fn script(name: &str, recipe: &Value) -> Option<Target> {
     is_target(name).then_some(target)
 }
 
-/// Returns whether a version is a URL, a repository or a folder outside.
+/// Returns whether a version is a URL, a repository or an outside folder.
 fn is_elsewhere(version: &str) -> bool {
     let is_inside = version.starts_with("workspace:") || version.starts_with("npm:");
     let leads_out = version.contains("..");
@@ -124,7 +124,7 @@ fn npm_sources(content: &mut ManifestContent, entry: &Value) {
     }
 }
 
-/// Words that begin an address of something that is not in a registry.
+/// Prefixes of addresses that aren't in a registry.
 const ELSEWHERE: [&str; 13] = [
     "file:",
     "link:",
@@ -141,11 +141,11 @@ const ELSEWHERE: [&str; 13] = [
     "__archiveUrl",
 ];
 
-/// Collects the addresses in a lock file of yarn, pnpm or bun. These formats are read word by
-/// word: what looks like an address is one, wherever it is.
+/// Collects the addresses in a lock file of yarn, pnpm or bun. These formats are read word by word:
+/// anything that looks like an address counts, wherever it is.
 pub(super) fn text_lock(text: &str) -> ManifestContent {
     let mut content = ManifestContent::default();
-    // Escapes could hide an address, and a binary file anything.
+    // Escapes could hide an address, and a binary file could hide anything.
     if text.contains(['\\', '\0', char::REPLACEMENT_CHARACTER]) {
         content.add_elsewhere("unreadable");
         return content;
@@ -161,7 +161,7 @@ pub(super) fn text_lock(text: &str) -> ManifestContent {
 }
 
 fn add_word(content: &mut ManifestContent, word: &str) {
-    // `pkg@file:./x` and `pkg@npm:1.0`: the address begins after the name.
+    // `pkg@file:./x` and `pkg@npm:1.0`: the address starts after the name.
     let parts = word.split('@').filter(|part| !part.is_empty());
     let is_elsewhere = |part: &str| ELSEWHERE.iter().any(|start| part.starts_with(start));
     let named = parts.clone().find(|part| is_elsewhere(part));
@@ -169,7 +169,7 @@ fn add_word(content: &mut ManifestContent, word: &str) {
         parts.clone().any(|part| part.starts_with("patch:")) && !word.contains("builtin");
     match word.find("://") {
         Some(_) if word.contains("git+") || word.contains("ssh:") => content.add_elsewhere("git"),
-        // A name may come before the address.
+        // A name may precede the address.
         Some(at) => {
             let before = word.get(..at).unwrap_or_default();
             let scheme = before.rfind(|c: char| !c.is_ascii_alphanumeric());
@@ -184,7 +184,7 @@ fn add_word(content: &mut ManifestContent, word: &str) {
     }
 }
 
-/// Reads settings that say where packages come from.
+/// Reads settings that determine where packages come from.
 pub(super) fn settings(text: &str) -> ManifestContent {
     let steers = [
         "registry",

@@ -20,13 +20,13 @@ use sha2::{Digest, Sha256};
 pub(crate) use files::FileKind;
 pub(crate) use source::origin;
 
-/// What the manifests and lock files of the workspace listed when the run started. Read once
-/// per run and kept, so that it does not contain what an agent adds later.
+/// The contents of the workspace's manifests and lock files when the run started. Read once per run
+/// and kept, so that it never contains anything that an agent adds later.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ManifestSnapshot {
-    /// By path, relative to the root.
+    /// The files by path, relative to the root.
     files: BTreeMap<String, ManifestFile>,
-    /// Whether the sources of packages were read; older versions did not.
+    /// Whether the sources of packages were read; older versions didn't do that.
     #[serde(default)]
     has_sources: bool,
     /// Digests of packages and build back ends inside the workspace, by folder.
@@ -42,7 +42,7 @@ pub(crate) struct ManifestFile {
     pub(crate) content: ManifestContent,
 }
 
-/// What one file declares.
+/// The declarations in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ManifestContent {
     /// The name of the project.
@@ -61,21 +61,21 @@ pub(crate) struct ManifestContent {
     /// Other files that it includes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) includes: Vec<String>,
-    /// Folders of the workspace that are installed with it; the root is empty.
+    /// Folders of the workspace that are installed with it; an empty path is the root.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) projects: Vec<String>,
-    /// A digest of everything else that influences an installer. Only a digest, because it may
-    /// contain secrets.
+    /// A digest of everything else that influences an installer. Only a digest, because the text
+    /// may contain secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) steering: Option<String>,
     /// Whether it is a workspace whose members are installed with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) has_members: bool,
-    /// Packages fetched from elsewhere than the usual index, in one word each: addresses may
-    /// contain passwords.
+    /// Packages fetched from somewhere other than the usual index, in one word each, because
+    /// addresses may contain passwords.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) elsewhere: Vec<String>,
-    /// The origins of the registries that it fetches from: scheme, host and port.
+    /// The origins of its registries: scheme, host and port.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) sources: Vec<String>,
 }
@@ -85,7 +85,7 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// The requirement in the installer's syntax, or just the name.
     pub(crate) requirement: String,
-    /// The list of the file that it is in; empty for the main one.
+    /// The list that contains it; empty for the main one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) group: String,
 }
@@ -94,14 +94,14 @@ pub(crate) struct Package {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Target {
     pub(crate) name: String,
-    /// The file that it is named after, and those that its recipe writes.
+    /// The file it is named after, and those that its recipe writes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) makes: Vec<String>,
-    /// The targets that it depends on.
+    /// The targets it depends on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) needs: Vec<String>,
-    /// What in its recipe a person should see first. The recipe itself is not kept, because it
-    /// may contain secrets.
+    /// The part of its recipe that a person should see first. The recipe itself isn't kept, because
+    /// it may contain secrets.
     #[serde(rename = "grave", default, skip_serializing_if = "Option::is_none")]
     pub(crate) risk: Option<String>,
     /// The names of the programs that its recipe starts.
@@ -132,7 +132,7 @@ impl Target {
 }
 
 impl ManifestSnapshot {
-    /// Reads the manifests below `root`, without those that cannot be read.
+    /// Reads the manifests below `root`, skipping those that can't be read.
     #[must_use]
     pub fn read(root: &Path) -> Self {
         let found = files::find(root).into_iter();
@@ -188,7 +188,7 @@ impl ManifestSnapshot {
         now.is_some() && self.folders.get(folder) == now.as_ref()
     }
 
-    /// Returns the first of a file and of everything that it loads that has changed.
+    /// Returns the first changed file among a file and everything it loads.
     pub(crate) fn changed_import(&self, root: &Path, path: &str) -> Option<String> {
         let (mut all, mut at) = (vec![path.to_owned()], 0);
         while let Some(path) = all.get(at) {
@@ -262,7 +262,7 @@ impl ManifestSnapshot {
         all
     }
 
-    /// Finds a file of these kinds that is new, is gone, or is not the `same` as when the run
+    /// Finds a file of these kinds that is new, is gone, or isn't the `same` as when the run
     /// started.
     pub(crate) fn changed(
         &self,
@@ -315,8 +315,8 @@ impl ManifestSnapshot {
         then.is_some() && then == now.as_deref()
     }
 
-    /// Returns whether a file lists the same packages as when the run started, whatever else
-    /// has changed.
+    /// Returns whether a file lists the same packages as when the run started, whatever else has
+    /// changed.
     pub(crate) fn names_the_same(&self, root: &Path, path: &str) -> bool {
         let Some(then) = self.files.get(path) else {
             return false;
@@ -344,7 +344,7 @@ impl ManifestSnapshot {
         }
     }
 
-    /// Returns the first of these files that is not as it was.
+    /// Returns the first of these files that isn't as it was.
     pub(crate) fn first_changed(
         &self,
         root: &Path,
@@ -380,7 +380,7 @@ fn content(root: &Path, path: &str) -> Option<Vec<u8>> {
     is_small.then(|| fs::read(&full).ok()).flatten()
 }
 
-/// A larger file is not a manifest.
+/// Larger files aren't manifests.
 const MAX_SIZE: u64 = 32 * 1024 * 1024;
 
 pub(super) fn digest(text: &[u8]) -> String {
@@ -391,7 +391,7 @@ pub(super) fn digest(text: &[u8]) -> String {
 /// How many files are recorded.
 const MAX_FILES: usize = 5000;
 
-/// Reads a file, and which code it loads if it is code itself.
+/// Reads a file and, if it is code, the code it loads.
 fn with_imports(kind: FileKind, path: &str, text: &str) -> ManifestContent {
     let mut content = read(kind, path, text);
     if matches!(
@@ -447,7 +447,7 @@ impl ManifestContent {
         self.elsewhere.push(word);
     }
 
-    /// Adds an address that packages are fetched from.
+    /// Adds an address from which packages are fetched.
     fn add_source(&mut self, address: &str) {
         match origin(address) {
             Some(origin) if self.sources.contains(&origin) => {}

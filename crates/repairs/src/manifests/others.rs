@@ -28,7 +28,7 @@ pub(super) fn cargo_toml(text: &str) -> ManifestContent {
     content
 }
 
-/// Notes dependencies with a source of their own, wherever they are.
+/// Records dependencies with their own sources, wherever they are.
 fn cargo_sources(content: &mut ManifestContent, value: &Value) {
     let Some(table) = value.as_table() else {
         return;
@@ -67,8 +67,8 @@ pub(super) fn cargo_lock(text: &str) -> ManifestContent {
         .collect();
     sources.sort_unstable();
     sources.dedup();
-    // cargo uses a registry only if a manifest or a setting names it. If none does, the only
-    // one is the default, or else cargo refuses the lock file.
+    // cargo uses a registry only if a manifest or a setting names it. Otherwise the only one is the
+    // default, or cargo refuses the lock file.
     match sources.as_slice() {
         [] => {}
         [only] if only.starts_with("registry+https://") => {}
@@ -77,8 +77,7 @@ pub(super) fn cargo_lock(text: &str) -> ManifestContent {
     content
 }
 
-/// Tables and keys of settings that change where packages come from, or which program installs
-/// them.
+/// Tables and keys of settings that change where packages come from or which program installs them.
 const STEERING: [&str; 16] = [
     "source",
     "registries",

@@ -48,8 +48,7 @@ fn requirement_line(path: &str, line: &str, content: &mut ManifestContent) {
     }
 }
 
-/// Returns the folder of a path such as `./libs/x[extra]`, relative to the root, where pip
-/// runs.
+/// Returns the folder in a path such as `./libs/x[extra]`, relative to the root, where pip runs.
 fn project_folder(text: &str) -> String {
     let path = text.trim().split('[').next().unwrap_or_default();
     let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
@@ -64,16 +63,16 @@ fn beside(path: &str, other: &str) -> String {
     }
 }
 
-/// Returns whether a path is the project itself, or a part of it.
+/// Returns whether a path is the project itself or part of it.
 fn is_own_path(text: &str) -> bool {
     let path = text.split('[').next().unwrap_or_default();
     (path == "." || path.starts_with("./")) && !path.split('/').any(|part| part == "..")
 }
 
-/// Suffixes of archives, which pip accepts instead of a name.
+/// Extensions of archives, which pip accepts instead of a name.
 const ARCHIVES: [&str; 7] = [".zip", ".whl", ".gz", ".bz2", ".xz", ".tar", ".egg"];
 
-/// Parses a requirement; returns its name and text without options, if it needs only the index.
+/// Parses a requirement. Returns its name and its text without options, if it needs only the index.
 pub(super) fn requirement(text: &str) -> Option<(String, String)> {
     let text = text.split(" --").next().unwrap_or_default().trim();
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c)));
@@ -247,7 +246,7 @@ pub(super) fn setup_cfg(text: &str) -> ManifestContent {
     content
 }
 
-/// Reads the name and the strings of `install_requires=[…]`, without running the file.
+/// Reads the name and the strings of `install_requires=[…]` without running the file.
 pub(super) fn setup_py(text: &str) -> ManifestContent {
     let mut content = ManifestContent::default();
     for key in ["install_requires", "tests_require"] {
@@ -301,7 +300,7 @@ pub(super) fn pipfile_lock(text: &str) -> ManifestContent {
     content
 }
 
-/// Collects the addresses in a lock file. Each manager writes them into other places, but under
+/// Collects the addresses in a lock file. Each manager writes them to different places, but under
 /// the same keys.
 fn add_sources(content: &mut ManifestContent, value: &Value) {
     if let Some(list) = value.as_array() {
@@ -312,7 +311,7 @@ fn add_sources(content: &mut ManifestContent, value: &Value) {
             ("url" | "registry" | "index", Some(address)) if address.contains(['/', ':']) => {
                 content.add_source(address);
             }
-            // The project itself.
+            // This is the project itself.
             ("editable" | "virtual" | "directory" | "path", Some(".")) => {}
             (
                 "git" | "hg" | "svn" | "path" | "file" | "directory" | "editable" | "virtual",

@@ -1,18 +1,18 @@
 //! Judges a recipe as a shell would run it: which programs it starts, on which scripts of the
-//! workspace, and the first thing in it that is not known to be harmless. An allowlist, because
-//! dangerous commands cannot be listed completely.
+//! workspace, and the first thing in it that isn't known to be harmless. It uses an allowlist,
+//! because dangerous commands can't be listed completely.
 
 use crate::package_names::is_listed;
 
 use super::shell_reader::{Command, read};
 
-/// The result of reading a recipe. The text is not kept, because it may contain secrets.
+/// The result of reading a recipe. The text isn't kept, because it may contain secrets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recipe {
     pub(super) programs: Vec<String>,
     /// Files of the workspace that it runs.
     pub(super) scripts: Vec<String>,
-    /// What a person should see first.
+    /// The part that a person should see first.
     pub(super) doubt: Option<String>,
 }
 
@@ -21,7 +21,7 @@ const HARMLESS: &str = "\
     : [ base64 basename cat cp cut date dirname echo expr false flatc grep head jq ls md5sum \
     mkdir paste printf protoc pwd seq set sha256sum tail test touch tr true uniq wc";
 
-/// Programs that run a script, and the option for code on the command line.
+/// Programs that run a script, each with the option for code on the command line.
 const INTERPRETERS: [(&str, &str); 9] = [
     ("python", "-c"),
     ("python3", "-c"),
@@ -37,7 +37,7 @@ const INTERPRETERS: [(&str, &str); 9] = [
 /// Python modules that only create files or tables.
 const MODULES: [&str; 2] = ["alembic", "grpc_tools.protoc"];
 
-/// Variables that influence nothing but the result.
+/// Variables that influence only the result.
 const VARIABLES: &str = "\
     NODE_ENV LC_ALL LANG LANGUAGE TZ SOURCE_DATE_EPOCH PYTHONHASHSEED PYTHONPATH";
 
@@ -193,7 +193,7 @@ fn starts_something(text: &str) -> Option<String> {
 /// Stands for automatic variables such as `$@` and `$<`.
 pub(super) const MADE: char = '\u{1}';
 
-/// Returns the name that a word assigns to.
+/// Returns the name to which a word assigns.
 fn variable(word: &str) -> Option<&str> {
     let (name, _) = word.split_once('=')?;
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -201,7 +201,7 @@ fn variable(word: &str) -> Option<&str> {
     (is_name && !name.starts_with(|c: char| c.is_ascii_digit())).then_some(name)
 }
 
-/// Returns whether a word mentions no path outside the workspace.
+/// Returns whether a word mentions no path outside of the workspace.
 fn is_inside(word: &str) -> bool {
     let places = word.split(['=', ':', ',']);
     let is_plain = |place: &str| {
@@ -210,7 +210,7 @@ fn is_inside(word: &str) -> bool {
     };
     let own = [".git", ".regreen"];
     let is_own = word.split('/').any(|part| own.contains(&part));
-    // A sed script such as `s/a/b/`, or other text, is not a path.
+    // A sed script such as `s/a/b/`, or other text, isn't a path.
     let leads_out = word.starts_with(['/', '~']) || word.contains("../");
     let is_text = word.contains(char::is_whitespace) && !leads_out;
     is_text
@@ -220,7 +220,7 @@ fn is_inside(word: &str) -> bool {
             && !is_own)
 }
 
-/// Accepts `s/a/b/g`, and nothing that writes or runs; files are only read.
+/// Accepts `s/a/b/g`, and nothing that writes or runs; files may only be read.
 fn is_harmless_sed(arg: &str) -> bool {
     if let Some(rest) = arg
         .strip_prefix("s")

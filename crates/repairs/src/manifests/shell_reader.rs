@@ -1,10 +1,10 @@
-//! Splits a shell script into its simple commands, as far as that is needed to judge them.
+//! Splits a shell script into its simple commands, as far as needed to judge them.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A simple command: its words without quotes, and the files that it writes to. A `$` in a word
-/// stands for an expansion.
+/// A simple command: its words without quotes, and the files it writes to. A `$` in a word stands
+/// for an expansion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) words: Vec<String>,
@@ -14,7 +14,7 @@ pub(super) struct Command {
 /// How deeply substitutions may be nested.
 const MAX_DEPTH: usize = 8;
 
-/// Returns the commands of a script, including those in substitutions; `None` if it cannot be
+/// Returns the commands of a script, including those in substitutions; `None` if it can't be
 /// parsed.
 pub(super) fn read(text: &str) -> Option<Vec<Command>> {
     let mut reader = Reader {
@@ -30,7 +30,7 @@ struct Reader<'t> {
     commands: Vec<Command>,
 }
 
-/// What the next word is.
+/// The role of the next word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Word,
@@ -57,13 +57,13 @@ impl Reader<'_> {
                     self.close(&mut command);
                     self.list(Some(')'), depth)?;
                 }
-                // An unmatched parenthesis cannot be judged.
+                // A script with an unmatched parenthesis can't be judged.
                 Some(')') => return None,
                 Some('#') => while self.rest.next_if(|c| *c != '\n').is_some() {},
                 Some('>') => role = self.written()?,
                 Some('<') => {
                     self.rest.next();
-                    // Here-documents and process substitutions are not supported.
+                    // Here-documents and process substitutions aren't supported.
                     if self.rest.next_if(|c| "<(&>".contains(*c)).is_some() {
                         return None;
                     }
@@ -94,7 +94,7 @@ impl Reader<'_> {
         self.commands.push(std::mem::take(command));
     }
 
-    /// Parses what follows `>`: a file, or a stream such as `&1`.
+    /// Parses the text after `>`: a file, or a stream such as `&1`.
     fn written(&mut self) -> Option<Role> {
         self.rest.next();
         self.rest.next_if(|c| ">|".contains(*c));

@@ -1,12 +1,12 @@
-//! Where packages are fetched from, without what is secret in an address.
+//! Where packages are fetched from, without the secret parts of an address.
 
-/// Returns the scheme, host and port of an address: `https://host:8443`. `None` for everything
-/// that is not fetched by http.
+/// Returns the scheme, host and port of an address: `https://host:8443`. `None` for anything that
+/// isn't fetched over HTTP.
 pub(crate) fn origin(address: &str) -> Option<String> {
     let (scheme, rest) = address.split_once("://")?;
     let scheme = scheme.to_ascii_lowercase();
     let authority = rest.split(['/', '?', '#']).next()?;
-    // Some readers take a backslash for the end of the host.
+    // Some parsers take a backslash for the end of the host.
     if authority.contains(|c: char| c == '\\' || c.is_whitespace() || c.is_control()) {
         return None;
     }

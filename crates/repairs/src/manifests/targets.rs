@@ -1,5 +1,5 @@
-//! Targets of make and just. A target creates the file that it is named after, and those that
-//! its recipe writes.
+//! Targets of make and just. A target creates the file it is named after, and those that its recipe
+//! writes.
 
 use super::recipe::{MADE, Recipe};
 use super::{ManifestContent, Target};
@@ -33,7 +33,7 @@ pub(super) fn makefile(text: &str) -> ManifestContent {
 /// Characters that may precede a command.
 const PREFIXES: [char; 4] = ['@', '-', '+', ' '];
 
-/// Returns the risk of a rule that is not named after one file: it may apply to any target.
+/// Returns the risk of a rule that isn't named after one file: it may apply to any target.
 fn loose(open: &[String], recipe: &Recipe) -> Option<String> {
     let script = recipe.scripts.first().map(|_| "a script".to_owned());
     recipe.doubt.clone().or(script).filter(|_| open.is_empty())
@@ -79,7 +79,7 @@ fn steers(line: &str) -> Option<String> {
         .map(|word| word.trim_start_matches(['$', '(', '{']).to_owned())
 }
 
-/// The variables of a Makefile, as far as they are plain text.
+/// The variables of a Makefile that are plain text.
 struct Variables(Vec<(String, String)>);
 
 /// How deeply variables may refer to other variables.
@@ -97,7 +97,7 @@ impl Variables {
         Self(set.collect())
     }
 
-    /// Expands a line as make does. Automatic variables become one character, unknown variables
+    /// Expands a line as make does. Automatic variables become one character; unknown variables
     /// stay.
     fn expand(&self, line: &str) -> String {
         let mut text = line.to_owned();
@@ -124,7 +124,7 @@ impl Variables {
     }
 }
 
-/// Returns the targets of a rule; none for variables and conditionals.
+/// Returns the targets of a rule; empty for variables and conditionals.
 fn rule_names(line: &str) -> Vec<String> {
     let Some((names, rest)) = line.split_once(':') else {
         return Vec::new();
@@ -140,7 +140,7 @@ fn rule_names(line: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the prerequisites of a rule, and a doubt if some are not plain names.
+/// Returns the prerequisites of a rule, and a doubt if some aren't plain names.
 fn needs(line: &str) -> (Vec<String>, Option<String>) {
     let after = line.split_once(':').map_or("", |(_, rest)| rest);
     let names = after
@@ -190,7 +190,7 @@ pub(super) fn justfile(text: &str) -> ManifestContent {
             && !rest.starts_with('=')
             && !line.starts_with('#')
         {
-            // Recipes with parameters cannot be run without values.
+            // Recipes with parameters can't run without values.
             let mut words = head.trim_start_matches('@').split_ascii_whitespace();
             let name = words.next().filter(|name| is_target(name));
             open = name
@@ -209,7 +209,7 @@ pub(super) fn justfile(text: &str) -> ManifestContent {
     saying(targets, everywhere.as_ref())
 }
 
-/// Judges a recipe of just; those with expressions or their own interpreter cannot be judged.
+/// Judges a recipe of just. Those with expressions or their own interpreter can't be judged.
 fn just_recipe(line: &str) -> Recipe {
     match line.starts_with("#!") || line.contains("{{") {
         true => Recipe {

@@ -1,15 +1,15 @@
-//! Variables that repairs of an earlier run have set, for the run that follows.
+//! Environment variables that repairs of an earlier run set, for the run that follows.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::launchers::launcher_folder;
 
-/// Returns what is left of the variables that repairs of an earlier run have set: the launchers of
-/// that run become those of this one, and what no longer exists in the workspace is dropped.
+/// Returns the variables that repairs of an earlier run set and that are still valid: that run's
+/// launchers become this one's, and anything that no longer exists in the workspace is dropped.
 ///
-/// `earlier` and `launchers` are the folders for launchers of the two runs, relative to `root`;
-/// `path` is the PATH that regreen was started with.
+/// `earlier` and `launchers` are the launcher folders of the two runs, relative to `root`; `path`
+/// is the PATH that regreen was started with.
 #[must_use]
 pub fn carried_environment(
     root: &Path,
@@ -39,8 +39,7 @@ pub fn carried_environment(
     carried.collect()
 }
 
-/// Returns the folders of programs that launchers of the earlier run stood for, as far as they are
-/// still there.
+/// Returns the existing program folders that the earlier run's launchers stood for.
 fn sources(root: &Path, path: &str, earlier: &Path) -> Vec<String> {
     let own = root.join(earlier);
     let folders = std::env::split_paths(path);
@@ -51,7 +50,7 @@ fn sources(root: &Path, path: &str, earlier: &Path) -> Vec<String> {
     sources.collect()
 }
 
-/// Whether a folder of programs is in the workspace; that of a virtual environment with its Python.
+/// Whether a folder of programs is in the workspace, and in a virtual environment also its Python.
 fn is_there(root: &Path, source: &Path) -> bool {
     let folder = root.join(source);
     let is_folder = folder.symlink_metadata().is_ok_and(|stat| stat.is_dir());

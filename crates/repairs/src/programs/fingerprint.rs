@@ -1,4 +1,4 @@
-//! Tells whether a program is still the one that was recorded.
+//! Determines whether a program is still the recorded one.
 
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
@@ -8,11 +8,11 @@ use std::path::Path;
 use regreen_workspace::open_file;
 use sha2::{Digest, Sha256};
 
-/// A larger file is not compared, and so never used.
+/// Larger files aren't compared, and so are never used.
 const MAX_SIZE: u64 = 512 * 1024 * 1024;
 
-/// Identifies a program: by its content if it is in the workspace, where the agent works, else
-/// by the path that its links lead to. `None` if it is not a program.
+/// Identifies a program: by its content if it is in the workspace, where the agent works, otherwise
+/// by the path that its links lead to. `None` if it isn't a program.
 pub(super) fn fingerprint(root: &Path, path: &Path) -> Option<String> {
     let real = path.canonicalize().ok()?;
     let stat = real.metadata().ok()?;
@@ -49,8 +49,8 @@ fn hash(file: &mut impl Read) -> io::Result<String> {
     Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Changes whenever something writes or replaces a file, or the link to it: nobody can set the
-/// time of the last change of status.
+/// Changes whenever a file, or the link to it, is written or replaced: nobody can set the time of
+/// the last status change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp([(u64, u64, i64, i64); 2]);
 

@@ -1,4 +1,4 @@
-//! Folders of launchers, which PATH gets instead of the project's own folders.
+//! Folders of launchers, which go into PATH instead of the project's own folders.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use super::ProgramRecord;
 use crate::folder::Folder;
 
-/// A longer file is not a launcher.
+/// Longer files aren't launchers.
 const MAX_SIZE: u64 = 64 * 1024;
 
-/// Makes the launchers anew that the PATH in `environment` contains, before a process uses
-/// them: for the recorded programs that have not changed, and for no others. `launchers` is the
-/// folder for them, relative to `root`, and `path` the PATH that regreen was started with.
+/// Recreates the launchers in the PATH of `environment` before a process uses them: only for
+/// recorded programs that haven't changed. `launchers` is the folder for them, relative to `root`,
+/// and `path` is the PATH that regreen was started with.
 ///
-/// A launcher is a script and not a link: a Python that is started through a link outside its
-/// environment does not find the environment, and pnpm's programs do not find their packages.
+/// A launcher is a script and not a link: a Python started through a link outside of its
+/// environment doesn't find the environment, and pnpm's programs don't find their packages.
 ///
 /// # Errors
-/// If the launchers cannot be written. The process must not start then, because others may be
-/// in their place.
+/// Returns an error if the launchers can't be written. The process must not start then, because
+/// others may be in their place.
 pub fn renew_launchers(
     root: &Path,
     launchers: &Path,
@@ -74,7 +74,7 @@ fn renew(
     Ok(())
 }
 
-/// Removes what is not a launcher. A folder may stay: it is never found as a program.
+/// Removes anything that isn't a launcher. A folder may stay: it is never found as a program.
 fn remove(folder: &Folder, name: &OsStr) -> io::Result<()> {
     match folder.remove_file(name) {
         Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(()),
@@ -93,7 +93,7 @@ fn launcher(program: &Path) -> Vec<u8> {
     format!("#!/bin/sh\nexec {quoted} \"$@\"\n").into_bytes()
 }
 
-/// Returns whether exactly this launcher is in the folder, so that writing can be spared.
+/// Returns whether the folder already has exactly this launcher, so that it need not be written.
 fn is_there(folder: &Folder, name: &str, launcher: &[u8]) -> bool {
     let name = OsStr::new(name);
     let is_program = folder

@@ -1,9 +1,8 @@
 //! The project's own programs, and which of them the processes of a run may find in PATH.
 //!
-//! An agent can write a `grep` or `python3` of its own into `.venv/bin` or `node_modules/.bin`.
-//! So PATH never gets such a folder, but one with a launcher for each of its programs that was
-//! there when the run started or that an installation of ours wrote, and that has not changed
-//! since.
+//! An agent can write its own `grep` or `python3` into `.venv/bin` or `node_modules/.bin`. So PATH
+//! never gets such a folder. It gets one with launchers for those programs that were there when the
+//! run started or that our own installations wrote, and that haven't changed since.
 
 mod carried;
 mod fingerprint;
@@ -21,18 +20,17 @@ use fingerprint::{Stamp, digest_of, fingerprint, stamp};
 pub(crate) use launchers::launcher_folder;
 pub use launchers::renew_launchers;
 
-/// The programs of a workspace that may be used: those that were there when the run started,
-/// those that our own installations wrote since, and those that a person was asked about.
+/// The programs of a workspace that may be used: those that were there when the run started, those
+/// that our own installations have written since, and those that a person was asked about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramRecord {
-    /// By path, relative to the root: `.venv/bin`.
+    /// The folders by path, relative to the root: `.venv/bin`.
     folders: BTreeMap<String, RecordedFolder>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct RecordedFolder {
-    /// A digest of the settings of a virtual environment, which name the library that its
-    /// Python uses.
+    /// A digest of a virtual environment's settings, which name the library that its Python uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     settings: Option<String>,
     /// Fingerprints by name.
@@ -60,8 +58,7 @@ impl ProgramRecord {
         }
     }
 
-    /// Records one program; in a virtual environment together with the Python and the settings
-    /// that it runs with.
+    /// Records one program and, in a virtual environment, the Python and the settings it runs with.
     pub(crate) fn of_program(root: &Path, folder: &str, name: &str) -> Self {
         let is_environment = settings_of(root, folder).is_some();
         let recorded = RecordedFolder::read(root, folder, |other| {
@@ -72,7 +69,7 @@ impl ProgramRecord {
         }
     }
 
-    /// Adds what an installation has written; that replaces what it has overwritten.
+    /// Adds the programs that an installation wrote, replacing those that it overwrote.
     pub fn add(&mut self, installed: Self) {
         for (folder, added) in installed.folders {
             let recorded = self.folders.entry(folder).or_default();
@@ -81,14 +78,14 @@ impl ProgramRecord {
         }
     }
 
-    /// Returns whether there is nothing in it.
+    /// Returns whether the record is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.folders.is_empty()
     }
 
-    /// Returns whether a program may be used: it is recorded and has not changed, nor has the
-    /// environment that it belongs to.
+    /// Returns whether a program may be used: it is recorded, and neither it nor its environment
+    /// has changed.
     pub(crate) fn has(&self, root: &Path, folder: &str, name: &str) -> bool {
         let recorded = self.folders.get(folder);
         recorded.is_some_and(|recorded| {
@@ -96,9 +93,9 @@ impl ProgramRecord {
         })
     }
 
-    /// Returns the names of a folder that PATH may get. A name of the system's own folders is
-    /// not among them, because it would change what the system's programs mean; the interpreter
-    /// is, because that is the purpose of an environment.
+    /// Returns the names in a folder that PATH may get. Names in the system's own folders are
+    /// excluded, because they would change the meaning of the system's programs; interpreters are
+    /// included, because they are the purpose of an environment.
     fn usable(&self, root: &Path, folder: &str, path: &OsStr) -> Vec<&str> {
         let Some(recorded) = self.folders.get(folder) else {
             return Vec::new();
@@ -132,7 +129,7 @@ impl RecordedFolder {
         recorded.is_some() && recorded == fingerprint(root, &root.join(folder).join(name)).as_ref()
     }
 
-    /// Returns whether the settings of an environment are the recorded ones, and its Python,
+    /// Returns whether an environment still has the recorded settings and the recorded Python,
     /// which its scripts name in their first line.
     fn is_intact(&self, root: &Path, folder: &str) -> bool {
         let settings = settings_of(root, folder);
@@ -153,8 +150,8 @@ impl ProgramStamps {
         Self(stamps.collect())
     }
 
-    /// Records the programs that were written since. One that was there before and is untouched
-    /// does not become ours because something else was installed beside it.
+    /// Records the programs that were written since. An untouched one that was there before doesn't
+    /// become ours because something else was installed beside it.
     pub(crate) fn written_since(&self, root: &Path) -> ProgramRecord {
         let folders = program_folders(root).into_iter();
         let folders = folders.filter_map(|folder| {
@@ -175,7 +172,7 @@ impl ProgramStamps {
     }
 }
 
-/// Returns the digest of the settings of a virtual environment, by its folder of programs.
+/// Returns the digest of a virtual environment's settings, given its folder of programs.
 fn settings_of(root: &Path, folder: &str) -> Option<String> {
     let environment = folder.strip_suffix("/bin")?;
     digest_of(&root.join(environment).join("pyvenv.cfg"))
@@ -194,7 +191,7 @@ fn names_in(folder: &Path) -> Vec<String> {
 const MAX_DEPTH: usize = 3;
 /// How many folders are examined.
 const MAX_FOLDERS: usize = 5000;
-/// Folders with projects of others.
+/// Folders with other people's projects.
 const NOT_OURS: [&str; 4] = ["node_modules", "target", "vendor", "site-packages"];
 
 /// Finds the folders in which package managers put programs.
@@ -241,8 +238,8 @@ fn visit(folder: &Path, prefix: &str, depth: usize, left: &mut usize, found: &mu
     }
 }
 
-/// Folders whose programs come with the system. (Those of `/usr/local` and of the home folder
-/// are installed by people, and an environment is meant to come before them.)
+/// Folders whose programs come with the system. (Those of `/usr/local` and of the home folder are
+/// installed by people, and an environment should take precedence over them.)
 const OF_SYSTEM: [&str; 5] = [
     "/bin",
     "/sbin",

@@ -1,5 +1,5 @@
-//! Repairs that an inspection allows, and their effects. Installers are simulated by a runner
-//! that records its calls; make, git and cargo are real.
+//! Repairs that an inspection allows, and their effects. Installers are simulated by a runner that
+//! records its calls; make, git and cargo are real.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -179,7 +179,7 @@ fn a_missing_environment_is_created() {
     assert_eq!(player.asked[0], "python3 -I -m venv .venv");
     assert_eq!(player.asked[1], format!("{PIP} -r requirements.txt"));
     assert_eq!(environment.len(), 2);
-    // Ignored, so that it is not committed by mistake.
+    // Ignored, so that it isn't committed by mistake.
     assert_eq!(workspace.read(".venv/.gitignore"), "*\n");
 }
 
@@ -234,7 +234,7 @@ fn an_interrupted_repair_is_rolled_back_and_planned_again() {
         workspace.roll_back_interrupted(&planned).unwrap();
         assert!(!workspace.exists(half));
         assert_eq!(workspace.allowed(&failure), planned);
-        // A roll-back happens once: what is created later stays.
+        // A rollback happens only once: anything created later stays.
         workspace.write(half, "whole");
         workspace.roll_back_interrupted(&planned).unwrap();
         assert!(workspace.exists(half));
@@ -420,7 +420,7 @@ fn an_example_is_copied_to_the_settings_file() {
             let line = format!("RuntimeError: {name} is not set");
             failure(FailureKind::MissingEnvVar, &line, None)
         };
-        // Copying would not help, or only with a value that the example does not have.
+        // Copying would not help, or only with a value that the example doesn't have.
         workspace.attack(&unset("UNKNOWN_THING"));
         workspace.attack(&unset("EMPTY"));
         let failure = unset("SECRET_KEY");

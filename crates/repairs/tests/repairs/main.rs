@@ -1,5 +1,4 @@
-//! Repairs through the public interface: those that are allowed, and those that must never
-//! happen.
+//! Repairs through the public interface: those that are allowed, and those that must never happen.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,4 +8,5 @@
 
 mod attacks;
 mod heals;
+mod own_words;
 mod test_workspace;

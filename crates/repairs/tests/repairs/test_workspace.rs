@@ -32,11 +32,11 @@ pub(crate) struct TestWorkspace {
     programs: RefCell<ProgramRecord>,
     pub(crate) path: OsString,
     pub(crate) commands: Vec<String>,
-    /// Whether the user's package managers say which registry they use.
+    /// Whether the user's package managers report their registry.
     pub(crate) registries_are_known: bool,
 }
 
-/// Returns a failure as diagnosis would report it.
+/// Returns a failure as `diagnosis` would report it.
 pub(crate) fn failure(kind: FailureKind, line: &str, repair: Option<RepairAction>) -> Failure {
     Failure {
         category: FailureCategory::ToolError,
@@ -68,14 +68,13 @@ pub(crate) fn npm(name: &str) -> Option<RepairAction> {
     Some(RepairAction::NpmInstall { args })
 }
 
-/// Returns the failure of a missing Python module, with the package that diagnosis would
-/// suggest.
+/// Returns the failure of a missing Python module, with the package that `diagnosis` would suggest.
 pub(crate) fn missing_module(module: &str, package: &str) -> Failure {
     let line = format!("ModuleNotFoundError: No module named '{module}'");
     failure(FailureKind::MissingPythonModule, &line, pip(package))
 }
 
-/// Every package manager of the user's is configured for one registry.
+/// All of the user's package managers are configured for one registry.
 #[derive(Debug)]
 struct UsersRegistry {
     is_known: bool,
@@ -115,7 +114,7 @@ impl<F: FnMut(&ToolCall) -> Option<i32>> ToolRunner for Tools<F> {
 }
 
 impl TestWorkspace {
-    /// Creates a workspace with files, before the run starts.
+    /// Creates a workspace with these files, before the run starts.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let workspace = Self::new();
         for (path, text) in files {
@@ -170,7 +169,7 @@ impl TestWorkspace {
         fs::set_permissions(self.root.join(path), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// Provides these tools to the run, and no others.
+    /// Provides only these tools to the run.
     pub(crate) fn with_tools(mut self, names: &[&str]) -> Self {
         for name in names {
             self.write_outside(name, "#!/bin/sh\n");
@@ -194,7 +193,7 @@ impl TestWorkspace {
         std::os::unix::fs::symlink(self.outside.join(target), self.root.join(name)).unwrap();
     }
 
-    /// Runs the programs of a repair, in the workspace.
+    /// Runs the real programs of a repair, in the workspace.
     pub(crate) fn real_tools(&self) -> Tools<impl FnMut(&ToolCall) -> Option<i32>> {
         Tools(|call: &ToolCall| {
             let folder = self.root.join(&call.folder);
@@ -235,13 +234,13 @@ impl TestWorkspace {
         }
     }
 
-    /// Attacks by a line of the output only.
+    /// Attacks only through a line of the output.
     #[track_caller]
     pub(crate) fn attack_line(&self, kind: FailureKind, line: &str) -> Inspection {
         self.attack(&failure(kind, line, None))
     }
 
-    /// Attacks by a suggested repair only.
+    /// Attacks only through a suggested repair.
     #[track_caller]
     pub(crate) fn attack_repair(&self, kind: FailureKind, repair: RepairAction) -> Inspection {
         self.attack(&failure(kind, "", Some(repair)))
@@ -301,7 +300,7 @@ impl TestWorkspace {
         self.carry_out(failure, planned, false, runner)
     }
 
-    /// Applies a repair, and records the programs that it installed, as a run does.
+    /// Applies a repair and records the programs it installed, as a run does.
     fn carry_out(
         &self,
         failure: &Failure,
@@ -318,8 +317,7 @@ impl TestWorkspace {
         result
     }
 
-    /// Starts a program as a process of the run would, with these variables; returns what it
-    /// prints.
+    /// Starts a program as a process of the run would, with these variables. Returns its output.
     pub(crate) fn run_in(&self, environment: &[(String, String)], command: &str) -> String {
         let programs = self.programs.borrow();
         let launchers = Path::new(LAUNCHERS);
@@ -347,7 +345,7 @@ impl TestWorkspace {
         self.carry_out(failure, planned, true, runner)
     }
 
-    /// Checks that a repair is not allowed, cannot be applied, and leaves no trace.
+    /// Checks that a repair isn't allowed, can't be applied, and leaves no trace.
     #[track_caller]
     pub(crate) fn attack(&self, failure: &Failure) -> Inspection {
         let before = self.fingerprint();
@@ -367,7 +365,7 @@ impl TestWorkspace {
         };
         self.must_fail(failure, &forged);
         if matches!(said, Inspection::Refused { .. }) {
-            // Consent does not lift a refusal.
+            // Consent doesn't override a refusal.
             let result = self.agreed(failure, &forged, &mut NoTools);
             assert!(matches!(result, RepairResult::Failed { .. }), "{result:?}");
         }

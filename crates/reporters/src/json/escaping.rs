@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-/// Writes JSON on one line with every invisible character escaped, so that hostile text is
-/// harmless on a terminal and contains no kind of line break.
+/// Writes JSON on one line with all invisible characters escaped, so that hostile text is harmless
+/// on a terminal and contains no line break of any kind.
 #[derive(Clone, Copy, Debug)]
 struct Escaping;
 
@@ -40,7 +40,7 @@ fn is_invisible(c: char) -> bool {
     c.is_control() || is_format_control(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// JSON escapes name the units of UTF-16.
+/// Returns the code units to escape: JSON escapes are UTF-16.
 fn escaped_units(c: char) -> Vec<u16> {
     c.encode_utf16(&mut [0; 2]).to_vec()
 }

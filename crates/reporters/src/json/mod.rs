@@ -11,14 +11,14 @@ use crate::lines::Output;
 use crate::reporter::Reporter;
 use crate::summary::Summary;
 
-/// Grows when a field or an event changes its meaning or goes away, not when one is added.
+/// Raised when a field or event changes meaning or is removed, not when one is added.
 const VERSION: u8 = 1;
 
 /// Writes one JSON object per line, for programs.
 #[derive(Debug)]
 pub struct JsonLines<W> {
     summary: Summary,
-    /// The plan differs from the one that was last written.
+    /// The plan differs from the last one written.
     plan_is_new: bool,
     output: Output<W>,
 }
@@ -34,7 +34,7 @@ struct Envelope<'e> {
 }
 
 impl<W: Write> JsonLines<W> {
-    /// Makes a reporter that writes to this.
+    /// Creates a reporter that writes to `writer`.
     pub fn new(writer: W) -> Self {
         Self {
             summary: Summary::default(),
@@ -50,13 +50,14 @@ impl<W: Write> JsonLines<W> {
             run: &self.summary.totals().run,
             event,
         });
-        // Nothing in an event can fail to become JSON: all its keys are text.
+        // An event always serializes, because all its keys are strings.
         if let Ok(line) = line {
             self.output.write(&format!("{line}\n"));
         }
     }
 
-    /// The plan comes with the time of what happens next, before it; after the start of the run.
+    /// Writes the plan with the time of the next event, before that event but after the start of
+    /// the run.
     fn write_plan(&mut self, now: Timestamp) {
         if std::mem::take(&mut self.plan_is_new) {
             let plan = PublicEvent::plan(self.summary.rows());
@@ -75,7 +76,7 @@ impl<W: Write> Reporter for JsonLines<W> {
     }
 
     fn event(&mut self, now: Timestamp, event: &Event) {
-        // Every line names its run, and only its start tells which one that is.
+        // Every line names its run, which is known only from its start.
         let is_start = matches!(event, Event::RunStarted { .. });
         if !is_start {
             self.write_plan(now);

@@ -11,8 +11,8 @@ use serde::Serialize;
 use crate::summary::{Figures, PublicNotRepeated, PublicTask};
 use crate::totals::RunTotals;
 
-/// An event as programs see it. Names and fields are public: `docs/json-events.md` lists
-/// them, and a test compares.
+/// An event as programs see it. Names and fields are public: `docs/json-events.md` lists them, and
+/// a test compares the two.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum PublicEvent<'e> {
@@ -253,7 +253,7 @@ pub(super) struct PublicRow {
     optional: bool,
 }
 
-/// The changes of an agent to the plan during an attempt.
+/// An agent's changes to the plan during an attempt.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PublicChanges {
     claimed: Vec<PublicTask>,
@@ -272,7 +272,7 @@ impl<'e> PublicEvent<'e> {
         }
     }
 
-    /// Converts an event; `None` for one that regreen only notes for itself.
+    /// Converts an event; `None` for one that is internal to regreen.
     pub(super) fn of(
         event: &'e Event,
         totals: &RunTotals,
@@ -457,7 +457,7 @@ impl<'e> PublicEvent<'e> {
                 task: task.into(),
                 waited_ms: *waited_ms,
             },
-            Event::ClosingCommitted { hash } => Self::ClosingCommitted {
+            Event::ClosingCommitted { hash, .. } => Self::ClosingCommitted {
                 hash: hash.as_deref(),
             },
             Event::Warned { message } => Self::Warned { message },
@@ -467,6 +467,8 @@ impl<'e> PublicEvent<'e> {
             },
             Event::PlanAsked { .. }
             | Event::RepeatPlanned { .. }
+            | Event::OpinionAsked { .. }
+            | Event::OpinionGiven { .. }
             | Event::InspectionAsked { .. }
             | Event::BudgetAsked { .. }
             | Event::FixPostponed { .. }

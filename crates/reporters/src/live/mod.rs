@@ -1,5 +1,5 @@
-//! The live view: the plan and what is being done, at the bottom of a terminal; what has
-//! happened scrolls above it.
+//! The live view: the plan and the current activity at the bottom of a terminal, with past events
+//! scrolling above.
 
 mod painter;
 mod screen;
@@ -21,8 +21,8 @@ use crate::status_line::{Palette, StatusLine};
 
 const TICK: Duration = Duration::from_millis(100);
 
-/// Shows a run on a terminal. It moves on between events, and leaves nothing behind but its
-/// lines when it is finished or dropped.
+/// Shows a run on a terminal. It keeps updating between events, and leaves only its lines behind
+/// when it is finished or dropped.
 pub struct Live<T: Terminal> {
     shared: Arc<Shared<T>>,
     ticker: Option<JoinHandle<()>>,
@@ -38,13 +38,13 @@ struct View<T> {
     screen: Screen,
     painter: Painter<T>,
     palette: Palette,
-    /// The time of the last event, by its own clock and by that of this process.
+    /// The time of the last event, by the event's clock and by this process's.
     clock: (Timestamp, Instant),
     is_finished: bool,
 }
 
 impl<T: Terminal> Live<T> {
-    /// Makes a view on this terminal.
+    /// Creates a view on this terminal.
     pub fn new(terminal: T, palette: Palette) -> Self {
         let shared = Arc::new(Shared {
             view: Mutex::new(View {
@@ -61,7 +61,7 @@ impl<T: Terminal> Live<T> {
         Self { shared, ticker }
     }
 
-    /// Draws at once, not only with the next tick.
+    /// Redraws now instead of at the next tick.
     pub fn redraw(&self) {
         self.view().draw(Vec::new());
     }
@@ -74,14 +74,14 @@ impl<T: Terminal> Live<T> {
         self.view().finish();
         self.shared.finished.notify_all();
         if let Some(ticker) = self.ticker.take() {
-            // A view that has failed has nothing more to draw.
+            // A view that has panicked has nothing left to draw.
             let _ = ticker.join();
         }
     }
 }
 
 impl<T> Shared<T> {
-    /// The view is whole after every change, so a panic elsewhere does it no harm.
+    /// Locks the view. It is consistent after every change, so a panic elsewhere does no harm.
     fn view(&self) -> MutexGuard<'_, View<T>> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -101,7 +101,7 @@ impl<T: Terminal> View<T> {
             now: at.plus(elapsed),
             palette: self.palette,
         });
-        // The next Ctrl-C ends the process at once, and must not leave a terminal without echo.
+        // The next Ctrl-C ends the process at once, and must not leave the terminal without echo.
         let hides_echo = !rows.is_empty() && !self.screen.is_stopping();
         self.painter.hide_echo(hides_echo);
         self.painter.draw(lines, rows);
@@ -164,6 +164,10 @@ impl<T: Terminal> Reporter for Live<T> {
         if is_suspended {
             view.painter.forget_printed();
         }
+    }
+
+    fn set_clock(&mut self, now: Timestamp) {
+        self.view().clock = (now, instant());
     }
 
     fn activity(&mut self, line: &str) {

@@ -1,4 +1,4 @@
-//! Rows at the bottom of a terminal, redrawn in place, below lines that scroll.
+//! Rows at the bottom of a terminal, redrawn in place below lines that scroll.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::io::Write;
 use crate::status_line::{LineStyle, Palette, StatusLine};
 use crate::text::text_width;
 
-/// So many lines are remembered, to be printed again when the width changes.
+/// The most lines that are remembered, to be printed again when the width changes.
 const REMEMBERED: usize = 300;
 /// A wide character does not fit into one column.
 const MIN_COLUMNS: usize = 2;
@@ -22,23 +22,22 @@ pub struct Size {
     pub lines: usize,
 }
 
-/// A terminal that the live view draws on.
+/// A terminal for the live view to draw on.
 pub trait Terminal: Write + Send + 'static {
-    /// Returns the size that it has now.
+    /// Returns the current size.
     fn size(&self) -> Size;
 
-    /// Shows what is typed, or hides it: the echo of Enter would move the rows that are
-    /// redrawn in place.
+    /// Shows or hides typed text: the echo of Enter would move the rows that are redrawn in place.
     fn set_echo(&mut self, _is_shown: bool) {}
 }
 
-/// Keeps rows at the bottom of a terminal, and knows which rows of the screen are its own.
+/// Keeps rows at the bottom of a terminal, and tracks which rows of the screen are its own.
 #[derive(Debug)]
 pub(super) struct Painter<T> {
-    /// `None` if writing to it has failed.
+    /// `None` once writing to it has failed.
     terminal: Option<T>,
     palette: Palette,
-    /// The last lines that were printed, with the widths of the rows they took.
+    /// The last lines that were printed, with the widths of their rows.
     printed: VecDeque<(StatusLine, Vec<usize>)>,
     /// The rows that are redrawn.
     drawn: Vec<String>,
@@ -59,8 +58,8 @@ impl<T: Terminal> Painter<T> {
         }
     }
 
-    /// Returns the size to draw rows for: the last column stays free, because a terminal
-    /// may begin a new line after it.
+    /// Returns the size to draw rows for. The last column stays free, because a terminal may start
+    /// a new line after it.
     pub(super) fn room(&self) -> Size {
         let size = self.terminal.as_ref().map_or(self.size, Terminal::size);
         Size {
@@ -69,7 +68,7 @@ impl<T: Terminal> Painter<T> {
         }
     }
 
-    /// Prints lines above the rows, and draws these rows instead of those that were drawn.
+    /// Prints lines above the rows, and replaces the rows.
     pub(super) fn draw(&mut self, lines: Vec<StatusLine>, rows: Vec<String>) {
         let room = self.room();
         let size = Size {
@@ -93,14 +92,14 @@ impl<T: Terminal> Painter<T> {
         }
         text.push_str(&rows.join(&format!("{CLEAR_TO_END_OF_LINE}\n")));
         text.push_str(CLEAR_BELOW);
-        // Whatever is typed meanwhile is echoed over the row, not behind it.
+        // Text typed meanwhile is echoed over the row instead of after it.
         text.push('\r');
         self.drawn = rows;
         self.size = size;
         self.write(&text);
     }
 
-    /// Hides what is typed, or shows it again.
+    /// Hides or shows typed text.
     pub(super) fn hide_echo(&mut self, is_hidden: bool) {
         if let Some(terminal) = &mut self.terminal
             && self.is_echo_hidden != is_hidden
@@ -110,7 +109,7 @@ impl<T: Terminal> Painter<T> {
         }
     }
 
-    /// Forgets what is above: someone else prints there.
+    /// Forgets the lines above, because someone else prints there.
     pub(super) fn forget_printed(&mut self) {
         self.printed.clear();
     }
@@ -141,14 +140,14 @@ impl<T: Terminal> Painter<T> {
         }
     }
 
-    /// The width has changed. Most terminals have broken rows that are too long into several
-    /// now, others have cut them: everything that is ours is printed again.
+    /// Prints everything again after the width has changed: most terminals have wrapped the rows
+    /// that are now too long, others have cut them.
     fn start_over(&mut self, size: Size, rows: usize) -> String {
         let height = |width: usize| width.div_ceil(size.columns).max(1);
         let printed = self.printed.iter().flat_map(|(_, widths)| widths);
         let drawn = self.drawn.iter().map(|row| visible_width(row));
         let mut ours: usize = printed.copied().chain(drawn).map(height).sum();
-        // Without rows, the cursor is below what was printed.
+        // Without rows, the cursor is below the printed lines.
         ours += usize::from(self.drawn.is_empty());
         let start = self.to_first_row(ours, size) + CLEAR_BELOW;
         let mut room = size.lines.saturating_sub(rows);
@@ -182,7 +181,7 @@ impl<T: Terminal> Painter<T> {
     }
 }
 
-/// Returns how wide a row is without its colors.
+/// Returns the width of a row without its colors.
 fn visible_width(row: &str) -> usize {
     let mut pieces = row.split('\u{1b}');
     let first = pieces.next().map_or(0, text_width);

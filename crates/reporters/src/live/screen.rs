@@ -1,4 +1,4 @@
-//! What the live view shows, as rows of text.
+//! The content of the live view, as rows of text.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,16 +12,16 @@ use crate::totals::{Outline, RunTotals, Share};
 
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS: u64 = 100;
-/// No more of the plan than this, however high the terminal is.
+/// The most rows of the plan, however tall the terminal is.
 const MAX_PLAN_ROWS: usize = 9;
-/// Rows that are not for the plan: the three around it, and some for what scrolls above.
+/// Rows not used for the plan: the three around it, and some for the lines scrolling above.
 const OTHER_ROWS: usize = 7;
-/// Narrower than this there is nothing to read.
+/// Anything narrower is unreadable.
 const MIN_COLUMNS: usize = 8;
-/// Enough of what the agent says to fill a row.
+/// Enough of the agent's words to fill a row.
 const ACTIVITY_BYTES: usize = 1024;
 const ACTIVITY_CHARS: usize = 300;
-/// So many tasks have to be done before the rest can be estimated.
+/// How many tasks must be done before the rest can be estimated.
 const ESTIMATE_AFTER: u64 = 2;
 
 /// The state of the live view: a fold of events.
@@ -33,15 +33,15 @@ pub(super) struct Screen {
     failed: BTreeSet<TaskKey>,
     stage: Stage,
     stage_began: Timestamp,
-    /// When this process began to work on the run, and how long it has waited since.
+    /// When this process started to work on the run, and how long it has waited since.
     run_began: Timestamp,
     waited_before_ms: u64,
-    /// Originals that were done in this process.
+    /// Originals that this process has finished.
     done_here: u64,
     activity: String,
 }
 
-/// The moment and the size of a drawing.
+/// The time and size of a drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) columns: usize,
@@ -86,24 +86,24 @@ impl Screen {
         }
     }
 
-    /// Keeps what the agent does. It is made harmless when it is drawn, which is less often.
+    /// Keeps the agent's activity. It is sanitized when drawn, which happens less often.
     pub(super) fn activity(&mut self, line: &str) {
         self.activity.clear();
         let end = line.floor_char_boundary(ACTIVITY_BYTES);
         self.activity.push_str(&line[..end]);
     }
 
-    /// Returns whether someone else has the terminal.
+    /// Whether someone else is using the terminal.
     pub(super) fn is_suspended(&self) -> bool {
         self.stage == Stage::Asking
     }
 
-    /// Returns whether the run is being stopped.
+    /// Whether the run is stopping.
     pub(super) fn is_stopping(&self) -> bool {
         self.stage == Stage::Stopping
     }
 
-    /// Returns the rows to draw; none if the run is over or someone else has the terminal.
+    /// Returns the rows to draw; none if the run is over or someone else is using the terminal.
     pub(super) fn rows(&self, frame: Frame) -> Vec<String> {
         let is_hidden = matches!(self.stage, Stage::Idle | Stage::Asking);
         if is_hidden || frame.columns < MIN_COLUMNS {
@@ -115,7 +115,7 @@ impl Screen {
         }
         rows.push(self.stage_row(frame));
         rows.push(self.totals_row(frame));
-        // A terminal that is too low gets the end, which changes most.
+        // A terminal that is too short gets the last rows, which change most.
         let first = rows
             .len()
             .saturating_sub(frame.lines.saturating_sub(1).max(1));
@@ -178,7 +178,7 @@ impl Screen {
         format!("  {indent}{mark} {name}")
     }
 
-    /// Returns what is being done, for how long, and what the agent does.
+    /// Returns the current stage, its duration, and the agent's activity.
     fn stage_row(&self, frame: Frame) -> String {
         let mark = frame
             .palette
@@ -199,8 +199,8 @@ impl Screen {
         format!("{mark} {text} · {}", fit(&activity, activity_room))
     }
 
-    /// Returns how far the run is, and what it has used; the least important parts go first
-    /// where there is no room.
+    /// Returns the progress of the run and what it has used. If there is no room, the least
+    /// important parts are dropped first.
     fn totals_row(&self, frame: Frame) -> String {
         let tasks = self.outline.originals(self.totals.config.include_optional);
         let elapsed_ms = frame.now.since(self.run_began);
@@ -234,7 +234,7 @@ impl Screen {
     }
 }
 
-/// Returns what was spent, with its budget where there is one.
+/// Returns what was spent, with its budget, if any.
 fn spent(spent: &Spending, budget: &Budget) -> Vec<String> {
     let mut parts = Vec::new();
     if spent.tokens() > 0 || budget.tokens.is_some() {
@@ -255,7 +255,7 @@ fn spent(spent: &Spending, budget: &Budget) -> Vec<String> {
     parts
 }
 
-/// Returns a length of time as exactly as an estimate can be: `40s`, `12m`, `2h 03m`.
+/// Returns a duration with the precision of an estimate: `40s`, `12m`, `2h 03m`.
 fn rounded(millis: u64) -> String {
     match millis {
         0..60_000 => format!("{}s", (millis / 10_000 + 1) * 10),
@@ -270,7 +270,7 @@ fn spinner(now: Timestamp) -> char {
     SPINNER.get(at).copied().unwrap_or(' ')
 }
 
-/// Counts the rows of the plan that are not shown.
+/// Counts the hidden rows of the plan.
 fn hidden_row(rows: &[OutlineRow], place: &str, frame: Frame) -> Option<String> {
     let share = Share::of(rows);
     let counts = match (share.done, share.open()) {
@@ -286,10 +286,10 @@ fn hidden_row(rows: &[OutlineRow], place: &str, frame: Frame) -> Option<String> 
     Some(format!("  {}", frame.palette.paint(Tone::Dim, &text)))
 }
 
-/// Returns which of `rows` rows to show in `room` lines, so that `current` is among them.
-/// The count of what is hidden at an end takes a line of its own.
+/// Returns which of `rows` rows to show in `room` lines, so that `current` is among them. The count
+/// of hidden rows at either end takes a line.
 fn window(rows: usize, current: usize, room: usize) -> Range<usize> {
-    /// A row, and what is hidden above and below it.
+    /// A row, and the counts above and below it.
     const MIN_ROOM: usize = 3;
     if rows <= room {
         return 0..rows;
@@ -298,10 +298,10 @@ fn window(rows: usize, current: usize, room: usize) -> Range<usize> {
         return 0..0;
     }
     let inner = room - 2;
-    // More of what is to come than of what is over.
+    // Show more of what is to come than of what is done.
     let start = current.min(rows - 1).saturating_sub(inner / 3);
     match start.min(rows - inner) {
-        // Where nothing is hidden, its line is free.
+        // If nothing is hidden there, the line of the count is free.
         0 | 1 => 0..room - 1,
         start if start + inner + 1 >= rows => rows - (room - 1)..rows,
         start => start..start + inner,

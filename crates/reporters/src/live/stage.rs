@@ -3,17 +3,17 @@ use regreen_model::{Event, PromptKind, Span, Timestamp};
 use crate::text::{attempt_words, reason};
 use crate::totals::RunTotals;
 
-/// What a run does right now.
+/// What a run is doing right now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The run has not begun, or is over.
+    /// The run has not started, or is over.
     #[default]
     Idle,
     ReadingPlan,
     Attempt {
-        /// As its log is called.
+        /// The number in the name of its log.
         attempt: u32,
-        /// Among those that count.
+        /// Its number among the attempts that count.
         number: u32,
         of: u32,
         limit_ms: u64,
@@ -35,14 +35,14 @@ pub(super) enum Stage {
         until: Timestamp,
         why: String,
     },
-    /// A person is asked, and has the terminal.
+    /// A person is being asked, and is using the terminal.
     Asking,
     Stopping,
     Repairing,
 }
 
 impl Stage {
-    /// Returns the stage that begins with an event, if one does.
+    /// Returns the stage that an event starts, if any.
     pub(super) fn begun_by(event: &Event, totals: &RunTotals) -> Option<Self> {
         Some(match event {
             Event::RunStarted { .. } | Event::RunResumed { .. } | Event::PlanAsked { .. } => {
@@ -89,7 +89,7 @@ impl Stage {
         })
     }
 
-    /// Returns whether something runs that says what it does.
+    /// Whether something is running that reports its activity.
     pub(super) fn has_activity(&self) -> bool {
         matches!(
             self,
@@ -100,7 +100,7 @@ impl Stage {
         )
     }
 
-    /// Describes the stage at a moment.
+    /// Describes the stage at a point in time.
     pub(super) fn describe(&self, began: Timestamp, now: Timestamp) -> String {
         let elapsed_ms = now.since(began);
         let elapsed = Span::whole_seconds(elapsed_ms);
@@ -150,7 +150,7 @@ impl Stage {
     }
 }
 
-/// Returns a time limit without zeros that say nothing: `30m`, `1m 30s`.
+/// Returns a time limit without redundant zeros: `30m`, `1m 30s`.
 fn limit(millis: u64) -> String {
     let text = Span::from_millis(millis).to_string();
     let short = text.strip_suffix(" 00s").or(text.strip_suffix(" 00m"));

@@ -3,7 +3,7 @@ use serde::Serialize;
 
 use super::Summary;
 
-/// The summary of a run as data: programs get it as it is, and the text is made from it.
+/// The summary of a run as data. Programs get it as is, and the text is made from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Figures {
     /// The id of the run.
@@ -12,11 +12,11 @@ pub struct Figures {
     pub spec: String,
     /// `None` while the run has not ended.
     pub outcome: Option<&'static str>,
-    /// The exit code that says the same.
+    /// The matching exit code.
     pub exit_code: Option<u8>,
     /// The limit that was reached, or why the run could not continue.
     pub message: Option<String>,
-    /// Tasks of people that have to be done.
+    /// Required originals.
     pub originals: Originals,
     /// Fix tasks.
     pub fixes: Fixes,
@@ -24,39 +24,39 @@ pub struct Figures {
     pub attempts: Attempts,
     /// Waits for the agent's service.
     pub waits: Waits,
-    /// Without pauses.
+    /// The duration of the run, without pauses.
     pub time_ms: u64,
-    /// In millionths of a dollar, where the agent says so.
+    /// In millionths of a dollar, if the agent reports its cost.
     pub cost_micro_usd: Option<u64>,
-    /// Tokens, where the agent says so.
+    /// Tokens, if the agent reports them.
     pub tokens: Tokens,
-    /// Passed with nothing to verify them.
+    /// Tasks that passed with nothing to verify them.
     pub unverified: Vec<PublicTask>,
     /// Fixes whose own Verify failed, though the task that they fix passed.
     pub verify_failed: Vec<PublicTask>,
-    /// Passed when their Verify ran a second time.
+    /// Tasks that passed when their Verify ran a second time.
     pub flaky: Vec<PublicTask>,
-    /// Passed without a change to any file.
+    /// Tasks that passed without a change to any file.
     pub nothing_changed: Vec<PublicTask>,
-    /// Ticked by the agent while it worked on another task, and verified.
+    /// Tasks that the agent ticked while it worked on another task, and that were verified.
     pub claimed: Vec<PublicTask>,
-    /// Left out, and still open.
+    /// Tasks that were skipped and are still open.
     pub skipped: Vec<PublicTask>,
     /// The task that failed last and has not passed since.
     pub failed: Option<PublicTask>,
-    /// Tasks that wait for a person.
+    /// Tasks that are waiting for a person.
     pub waiting: Vec<PublicTask>,
-    /// Passed, then found failing by the final check, and opened again.
+    /// Tasks that passed, then failed the final check, and were reopened.
     pub regressed: Vec<PublicTask>,
     /// Checks that the final check left out.
     pub not_repeated: Vec<PublicNotRepeated>,
-    /// What agents did to the plan.
+    /// Agents' changes to the plan.
     pub plan_changes: PlanFigures,
-    /// How many warnings there were.
+    /// The number of warnings.
     pub warnings: u32,
 }
 
-/// Originals that have to be done.
+/// Required originals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Originals {
     /// Done so far.
@@ -81,7 +81,7 @@ pub struct Attempts {
     pub made: u32,
     /// Those that count against the limit.
     pub charged: u32,
-    /// How many the run may have.
+    /// How many the run may make.
     pub limit: u32,
 }
 
@@ -90,11 +90,11 @@ pub struct Attempts {
 pub struct Waits {
     /// How many there were.
     pub count: u32,
-    /// How long they took altogether.
+    /// Their total duration.
     pub ms: u64,
 }
 
-/// Tokens, as far as the agent says so.
+/// Tokens, as far as the agent reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Tokens {
     /// Read by the model.
@@ -103,18 +103,18 @@ pub struct Tokens {
     pub output: u64,
 }
 
-/// What agents did to the plan.
+/// Agents' changes to the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlanFigures {
     /// Rows that they added.
     pub added: Vec<PublicTask>,
     /// Rows whose text they changed.
     pub edited: Vec<PublicTask>,
-    /// Rows that they removed, and that were put back.
+    /// Rows that they removed and regreen put back.
     pub put_back: Vec<PublicTask>,
-    /// Tasks whose tick was taken back.
+    /// Tasks whose tick was reverted.
     pub taken_back: Vec<PublicTask>,
-    /// Rows of which a change was reverted.
+    /// Rows with a reverted change.
     pub reverted: Vec<PublicTask>,
 }
 
@@ -180,7 +180,7 @@ impl Summary {
         open.map(PublicTask::from).collect()
     }
 
-    /// A person may have ticked it since.
+    /// Whether the task is done; a person may have ticked it since.
     fn is_done(&self, task: &TaskKey) -> bool {
         let row = self.outline.rows().iter().find(|row| row.key == *task);
         row.is_some_and(|row| row.done)

@@ -19,17 +19,17 @@ use crate::totals::{Outline, RunTotals};
 /// The result of a run: a fold of its events, including those before a pause or a crash.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// The command that continues the run, as one types it.
+    /// The command line that continues the run.
     run_command: Option<String>,
     totals: RunTotals,
     outline: Outline,
     attempts: u32,
     waits: u32,
-    /// The wait that has not ended.
+    /// When the current wait started.
     waiting_since: Option<Timestamp>,
     active_ms: u64,
     last: Timestamp,
-    /// The last thing that happened is that a person was asked.
+    /// The last event was a question to a person.
     is_asking: bool,
     /// Tasks that passed with a mark, in the order in which they passed.
     marked: Vec<(TaskKey, BTreeSet<Mark>)>,
@@ -37,18 +37,18 @@ pub struct Summary {
     /// Fixes that were ticked without being run.
     superseded: Vec<TaskKey>,
     failed: Option<TaskKey>,
-    /// Tasks that a person was asked about and has not decided on.
+    /// Tasks that a person was asked about and has not decided yet.
     waiting: Vec<TaskKey>,
     plan: PlanHistory,
-    /// Tasks that had passed and no longer did at the end, each once.
+    /// Tasks that had passed but failed at the end, each once.
     regressed: Vec<TaskKey>,
-    /// What the last final check left out.
+    /// The checks that the last final check left out.
     not_repeated: Vec<NotRepeated>,
     warnings: Vec<String>,
     outcome: Option<RunOutcome>,
 }
 
-/// What agents did to the plan, each task once.
+/// Agents' changes to the plan, each task once.
 #[derive(Clone, Debug, Default)]
 struct PlanHistory {
     added: Vec<TaskKey>,
@@ -59,7 +59,7 @@ struct PlanHistory {
 }
 
 impl Summary {
-    /// Makes a summary that names this command where the run can be continued.
+    /// Creates a summary that names this command if the run can be continued.
     #[must_use]
     pub fn new(run_command: String) -> Self {
         Self {
@@ -72,12 +72,12 @@ impl Summary {
         &self.totals
     }
 
-    /// Returns the plan as it was last read, with the tasks that were done since.
+    /// Returns the plan as last read, with the tasks that were done since.
     pub(crate) fn rows(&self) -> &[OutlineRow] {
         self.outline.rows()
     }
 
-    /// Replaces the plan, and returns whether it differs from what was known.
+    /// Replaces the plan, and returns whether it has changed.
     pub(crate) fn replace_outline(&mut self, rows: &[OutlineRow]) -> bool {
         self.outline.replace(rows)
     }
@@ -141,7 +141,7 @@ impl Summary {
         };
     }
 
-    /// The time between two processes, and while a person was asked, does not count.
+    /// Counts the elapsed time, except between two processes and while a person is asked.
     fn count_time(&mut self, now: Timestamp, event: &Event) {
         if !matches!(event, Event::RunResumed { .. }) && !self.is_asking {
             self.active_ms = self.active_ms.saturating_add(now.since(self.last));
@@ -185,7 +185,7 @@ impl Summary {
         }
     }
 
-    /// A wait that continues after a crash is the same wait.
+    /// Counts a wait. One that continues after a crash is the same wait.
     fn wait(&mut self, since: Timestamp) {
         if self.waiting_since != Some(since) {
             self.waits += 1;

@@ -8,16 +8,16 @@ use crate::event_lines::warning;
 use crate::status_line::{LineStyle, Status, StatusLine};
 use crate::text::{printable, reason, short_count, text_width};
 
-/// The line that other programs wait for; it stands alone, and for nothing else.
+/// The line that other programs wait for. It is alone on its line, and never means anything else.
 const ALL_GREEN: &str = "ALL_TASKS_COMPLETE";
-/// The commands to decide with are named for so many tasks; `status` has the others.
+/// For how many tasks the decision commands are listed; `status` has the others.
 const NAMED_DECISIONS: usize = 2;
 
-/// A command to go on with, and what it is good for.
+/// A command to continue with, and its purpose.
 type NextStep = (String, String);
 
 impl Summary {
-    /// Returns the result in a line or a few; `None` if the run has not ended.
+    /// Returns the result in one or a few lines; `None` if the run has not ended.
     #[must_use]
     pub fn headline(&self) -> Option<String> {
         let text = match self.outcome.as_ref()? {
@@ -36,7 +36,7 @@ impl Summary {
         Some(text)
     }
 
-    /// Returns the numbers, the warnings, and the commands to go on with.
+    /// Returns the numbers, the warnings, and the commands to continue with.
     #[must_use]
     pub fn details(&self) -> Vec<StatusLine> {
         let figures = self.figures();
@@ -46,7 +46,7 @@ impl Summary {
         lines
     }
 
-    /// Returns all of it as text.
+    /// Returns the whole summary as text.
     #[must_use]
     pub fn text(&self, style: LineStyle) -> String {
         let headline = self.headline().map(|line| format!("{line}\n"));
@@ -73,7 +73,7 @@ impl Summary {
         }
     }
 
-    /// Each warning once, however often it came.
+    /// Returns each warning once, however often it occurred.
     fn warning_lines(&self, figures: &Figures) -> Vec<StatusLine> {
         let marks = [
             ("unverified", &figures.unverified),
@@ -157,7 +157,7 @@ impl Summary {
                 return Some((what, self.about(command, unverified)));
             }
             RunOutcome::Skipped => match figures.skipped.first() {
-                // The first step says that already.
+                // The first step already says that.
                 first if first.is_some() && first == figures.failed.as_ref() => return None,
                 Some(first) => {
                     let what = format!("see why {} was skipped", first.id);
@@ -168,7 +168,7 @@ impl Summary {
             RunOutcome::OnlyDone => "continue with the open tasks",
             RunOutcome::Limit { .. } => "try once more",
             RunOutcome::Regressed { .. } => "do the open tasks again",
-            // Also the next run sets tasks aside that a person must decide about.
+            // The next run, too, sets aside tasks that a person must decide about.
             RunOutcome::NeedsPerson { .. }
                 if !figures.waiting.is_empty() && self.totals.config.keep_going =>
             {
@@ -228,7 +228,7 @@ fn numbers(figures: &Figures) -> Vec<StatusLine> {
     lines
 }
 
-/// The commands stand in a column, at the ends of their lines, where they can be copied.
+/// Aligns the commands in a column at the ends of their lines, where they are easy to copy.
 fn next_lines(steps: &[NextStep]) -> Vec<StatusLine> {
     let widest = steps.iter().map(|(what, _)| text_width(what)).max();
     let width = widest.unwrap_or(0) + 1;
@@ -249,7 +249,7 @@ fn attempts(attempts: Attempts) -> String {
     if made == charged {
         format!("{made} of {limit}")
     } else {
-        format!("{made}, {charged} of {limit} counted")
+        format!("{made} made, {charged} of {limit} used")
     }
 }
 
@@ -257,7 +257,7 @@ fn cost(micro_usd: u64) -> String {
     Dollars::from_micro(micro_usd).to_string()
 }
 
-/// Returns nothing for an agent that does not say how many it used.
+/// Returns `None` if the agent does not report its tokens.
 fn tokens(Tokens { input, output }: Tokens) -> Option<String> {
     (input > 0 || output > 0)
         .then(|| format!("{} in, {} out", short_count(input), short_count(output)))
@@ -268,7 +268,7 @@ fn ids(tasks: &[PublicTask]) -> Option<String> {
     (!ids.is_empty()).then(|| ids.join(", "))
 }
 
-/// The tasks whose checks the final check left out, by the reason.
+/// Lists the tasks whose checks the final check left out, by reason.
 fn not_repeated(figures: &Figures) -> Option<String> {
     let of = |why: NotRepeatedReason| {
         let left_out = figures.not_repeated.iter();
@@ -293,10 +293,10 @@ fn plan(figures: &Figures) -> Option<String> {
     let changes = [
         ("agent added", added),
         ("agent edited", edited),
-        ("put back", put_back),
-        ("changes reverted of", reverted),
+        ("restored", put_back),
+        ("reverted", reverted),
         ("agent ticked and verified", &figures.claimed),
-        ("ticks taken back", taken_back),
+        ("unticked", taken_back),
     ];
     let changes = changes.into_iter();
     let changes = changes.filter_map(|(what, tasks)| Some(format!("{what} {}", ids(tasks)?)));

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use regreen_diagnosis::unexplained_failure;
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureRecord, Inspection, Mark,
-    NotRepeated, NotRepeatedReason, OutlineKind, OutlineRow, PersonAnswer, PersonChoice,
+    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureKind, FailureRecord, Inspection,
+    Mark, NotRepeated, NotRepeatedReason, OutlineKind, OutlineRow, PersonAnswer, PersonChoice,
     PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression, RepairAction, RepairResult,
     RunConfig, RunOutcome, ServiceChange, ServiceReport, StopSignal, TaskId, TaskKey, Timestamp,
     Verdict, VerifyCommand,
@@ -12,7 +13,7 @@ use regreen_model::{
 
 use crate::run::key;
 
-/// A new event does not compile until it is named here, and counted below.
+/// A new event does not compile until it is named here and counted below.
 pub(crate) fn name(event: &Event) -> &'static str {
     match event {
         Event::RunStarted { .. } => "RunStarted",
@@ -39,6 +40,8 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::RecordAsked { .. } => "RecordAsked",
         Event::TaskDone { .. } => "TaskDone",
         Event::RepeatPlanned { .. } => "RepeatPlanned",
+        Event::OpinionAsked { .. } => "OpinionAsked",
+        Event::OpinionGiven { .. } => "OpinionGiven",
         Event::InspectionAsked { .. } => "InspectionAsked",
         Event::RepairInspected { .. } => "RepairInspected",
         Event::RepairStarted { .. } => "RepairStarted",
@@ -73,7 +76,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
     }
 }
 
-const EVENTS: usize = 55;
+const EVENTS: usize = 57;
 
 pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
     let kinds = [OutlineKind::Task, OutlineKind::Fix, OutlineKind::Group];
@@ -88,7 +91,7 @@ pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
     .collect()
 }
 
-/// In an order in which they could happen, more or less.
+/// More or less in an order in which they could happen.
 pub(crate) fn every_event(text: &str) -> Vec<Event> {
     let mut events = vec![started(text)];
     events.extend(before_an_attempt(text));
@@ -283,6 +286,7 @@ fn verification(text: &str) -> Vec<Event> {
             task: task(text),
             attempt: 1,
             verdict: verdict.clone(),
+            diagnosis: None,
             took_ms: 0,
         });
         std::iter::once(start).chain(ends).collect::<Vec<_>>()
@@ -431,6 +435,7 @@ fn final_check(text: &str) -> Vec<Event> {
         Event::ClosingCommitAsked { seq: 9 },
         Event::ClosingCommitted {
             hash: Some(text.to_owned()),
+            changed: false,
         },
     ]
 }
@@ -490,6 +495,27 @@ fn repairs(text: &str) -> Vec<Event> {
         },
         RepairResult::Failed { why },
     ];
+    let opinions = [
+        Event::OpinionAsked {
+            seq: 25,
+            task: key("2", text),
+        },
+        Event::OpinionGiven {
+            task: key("2", text),
+            diagnosis: None,
+            usage: None,
+            took_ms: 0,
+        },
+        Event::OpinionGiven {
+            task: key("2", text),
+            diagnosis: Some(Box::new(unexplained_failure(
+                FailureKind::IncompleteWork,
+                text.to_owned(),
+            ))),
+            usage: None,
+            took_ms: 0,
+        },
+    ];
     let asked = Event::InspectionAsked {
         seq: 26,
         task: key("2", text),
@@ -508,7 +534,7 @@ fn repairs(text: &str) -> Vec<Event> {
         task: key("2.1", text),
         result,
     });
-    let first = [asked].into_iter().chain(inspected);
+    let first = opinions.into_iter().chain([asked]).chain(inspected);
     first.chain([started]).chain(ended).collect()
 }
 

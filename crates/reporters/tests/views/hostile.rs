@@ -1,4 +1,4 @@
-//! Text of others never becomes more than text.
+//! Text from others never becomes more than text.
 
 use proptest::prelude::*;
 use regreen_model::{Event, RunOutcome, Timestamp, is_format_control};
@@ -7,7 +7,7 @@ use regreen_reporters::{JsonLines, LineStyle, Lines, Live, Palette, Reporter, Su
 use crate::every_event::{every_event, rows};
 use crate::terminal::Recorder;
 
-/// What changes how a terminal, or a person, reads what stands beside it.
+/// Whether a character changes how a terminal or a person reads the text around it.
 fn is_harmful(c: char) -> bool {
     c.is_control() || is_format_control(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
@@ -30,7 +30,7 @@ fn hostile_text() -> impl Strategy<Value = String> {
     proptest::collection::vec(pieces, 0..12).prop_map(|pieces| pieces.concat())
 }
 
-/// A line begins with a status word that ends in its column, or is indented below one.
+/// Whether a line begins with a status word that ends in its column, or is indented below one.
 fn is_status_or_detail(line: &str) -> bool {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let word = line
@@ -109,7 +109,7 @@ proptest! {
 
     #[test]
     fn the_live_view_draws_nothing_but_text(text in hostile_text()) {
-        // Its own sequences move the cursor up and clear lines.
+        // The view's own sequences move the cursor up and clear lines.
         let own = |c: char| matches!(c, '\u{1b}' | '\r' | '\n');
         let written = live(&text);
         for piece in written.split(own) {

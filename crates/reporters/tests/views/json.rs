@@ -92,7 +92,7 @@ fn a_limit_ends_with_its_summary() {
         .raw());
 }
 
-/// The second process knows of the first, and counts on.
+/// The second process knows about the first, and keeps counting.
 #[test]
 fn a_resumed_run_keeps_counting() {
     let (mut first, mut second) = (Vec::new(), Vec::new());

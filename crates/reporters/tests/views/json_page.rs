@@ -1,4 +1,4 @@
-//! `docs/json-events.md` says all that is written, and nothing else.
+//! `docs/json-events.md` lists everything that is written, and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ fn documented() -> Fields {
         .collect()
 }
 
-/// What stands between the first two backticks.
+/// Returns the text between the first two backticks.
 fn code_span(text: &str) -> Option<&str> {
     text.split('`').nth(1)
 }
@@ -61,8 +61,8 @@ fn fields_written() -> Fields {
     fields
 }
 
-/// Objects are looked into, and so are lists of objects; tasks are described once for all, and
-/// so are repairs, each of which has its own arguments.
+/// Descends into objects and lists of objects. Tasks are described once for all events, and so are
+/// repairs, each of which has its own arguments.
 fn collect(path: &str, value: &Value, fields: &mut BTreeSet<String>) {
     let (object, path) = match value {
         Value::Array(values) => (

@@ -10,8 +10,8 @@ use crate::run::{Run, done, fix, picked, row};
 use crate::scripts::{self, config, signalled};
 use crate::terminal::{Emulator, Recorder};
 
-/// Returns what is on the screen, with all clocks at rest: what they show depends on the
-/// load of the machine.
+/// Returns the text on the screen with all clocks stopped, because their values depend on the load
+/// of the machine.
 fn screen(terminal: &Emulator) -> String {
     let contents = terminal.contents();
     let lines = contents.lines().map(|line| {
@@ -53,7 +53,7 @@ fn start_with(lines: u16, columns: u16, config: RunConfig) -> (Emulator, Run<Liv
     (terminal, Run::start(live, config))
 }
 
-/// Forty tasks, of which the first twenty are done; the next one is run.
+/// Forty tasks: the first twenty are done, and the next one is running.
 fn long_plan() -> Vec<OutlineRow> {
     let rows = (1..=40).map(|n| row(&n.to_string(), &format!("Number {n}")));
     let is_done = |at: usize| at < 20;
@@ -90,7 +90,7 @@ fn a_finished_run_leaves_its_lines_and_nothing_else() {
     );
 }
 
-/// The summary follows, and other programs look for a line of it.
+/// The summary follows, and other programs look for one of its lines.
 #[test]
 fn later_output_begins_on_a_new_line() {
     let mut terminal = Emulator::new(24, 80);
@@ -107,7 +107,7 @@ Stopped.
     );
 }
 
-/// Regreen itself may fail, and say so, while the view is still there.
+/// regreen itself may fail and report it while the view is still visible.
 #[test]
 fn a_run_without_an_end_leaves_no_empty_line() {
     let (mut terminal, mut run) = start(24, 80);
@@ -269,7 +269,7 @@ fn a_low_terminal_gets_what_changes_most() {
     );
 }
 
-/// There is nothing to see in one column, and nothing to fall over.
+/// One column has nothing to show, and must not cause a panic.
 #[test]
 fn a_terminal_of_no_use_is_left_alone() {
     for (lines, columns) in [(1, 1), (24, 1), (1, 80), (2, 2), (3, 9)] {
@@ -317,7 +317,7 @@ fn the_screen_says_that_the_run_is_stopping() {
     );
 }
 
-/// No event comes while an agent works for half an hour; the view moves all the same.
+/// No events arrive while an agent works for half an hour, but the view keeps updating.
 #[test]
 fn it_moves_on_without_events() {
     let (terminal, mut run) = start(24, 80);

@@ -1,4 +1,4 @@
-//! Whole runs through all views, with everything that they show.
+//! Whole runs through all views, with everything they show.
 #![expect(
     clippy::expect_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! A person is asked, and answers.
+//! Questions to a person, and the answers.
 
 use regreen_model::{
     AgentIdentity, ChoiceKind, Event, PersonAnswer, PersonChoice, RunConfig, RunOutcome, Timestamp,
@@ -79,7 +79,7 @@ fn an_answer_is_shown_once() {
             chosen("1", ChoiceKind::Skip),
             answered("1", PersonAnswer::Stop),
             chosen("1", ChoiceKind::Retry),
-            // This one was said outside of the run.
+            // This choice was made outside the run.
             chosen("2", ChoiceKind::Skip),
         ],
     );

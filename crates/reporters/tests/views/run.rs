@@ -1,4 +1,4 @@
-//! A run of the real engine in a world that a script makes up.
+//! A run of the real engine in a scripted world.
 
 use regreen_engine::{Command, CommitResult, Input, Issued, Resumption, State, decide};
 use regreen_model::{
@@ -41,7 +41,7 @@ impl<R: Reporter> Run<R> {
         run
     }
 
-    /// The process is gone and another one, with a view of its own, goes on later.
+    /// Ends the process; another one, with its own view, resumes later.
     pub(crate) fn resumed<V: Reporter>(self, mut view: V, after_ms: u64) -> Run<V> {
         for (at, event) in &self.past {
             view.recall(*at, event);
@@ -57,7 +57,7 @@ impl<R: Reporter> Run<R> {
         run
     }
 
-    /// What the engine makes of it.
+    /// Returns the engine's state.
     pub(crate) fn state(&self) -> &State {
         &self.state
     }
@@ -86,8 +86,7 @@ impl<R: Reporter> Run<R> {
         self
     }
 
-    /// The plan, and which of its rows is next; required originals that are open are
-    /// counted.
+    /// Answers with the plan and its next row; counts the required originals that are open.
     pub(crate) fn plan(&mut self, rows: &[OutlineRow], next: Option<PickedTask>) -> &mut Self {
         self.view.outline(rows);
         let is_open = |row: &&OutlineRow| row.is_original() && !row.done && !row.optional;
@@ -104,14 +103,18 @@ impl<R: Reporter> Run<R> {
         self.close(plan)
     }
 
-    /// Commits the spec's own files, if that is next, and reads the plan once more.
+    /// Commits the spec's own files, if that is next, and reads the plan again.
     fn close(&mut self, plan: PlanStatus) -> &mut Self {
         let owed = self.owed.first().map(|issued| &issued.command);
         if !matches!(owed, Some(Command::CloseCommit { .. })) {
             return self;
         }
         let result = CommitResult::Nothing;
-        self.answer(|seq| Input::ClosingCommitted { seq, result });
+        self.answer(|seq| Input::ClosingCommitted {
+            seq,
+            result,
+            changed: false,
+        });
         self.answer(|seq| Input::PlanRead { seq, plan })
     }
 
@@ -161,7 +164,7 @@ impl<R: Reporter> Run<R> {
         self.answer(|seq| Input::Recorded { seq })
     }
 
-    /// The checks at the end: the first `red` of them fail.
+    /// Repeats the checks at the end; the first `red` of them fail.
     pub(crate) fn finally_checked(&mut self, millis: u64, red: usize) -> &mut Self {
         let Some(Command::FinalCheck(order)) = self.owed.first().map(|issued| &issued.command)
         else {

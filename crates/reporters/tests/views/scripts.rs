@@ -27,7 +27,7 @@ pub(crate) fn signalled() -> AttemptReport {
     }
 }
 
-/// An attempt that passes and has used tokens.
+/// An attempt that passes and uses tokens.
 pub(crate) fn spending(tokens: u64, micro_usd: u64) -> AttemptReport {
     let usage = Usage {
         input_tokens: tokens,
@@ -40,7 +40,7 @@ pub(crate) fn spending(tokens: u64, micro_usd: u64) -> AttemptReport {
     }
 }
 
-/// The agent's service asks to come back at 04:51:40.
+/// The agent's service asks to try again at 04:51:40.
 fn away() -> AttemptReport {
     let class = AttemptClass::Transient {
         why: "429 rate limit".to_owned(),
@@ -77,7 +77,7 @@ fn rows() -> Vec<OutlineRow> {
     ]
 }
 
-/// Everything turns out well, after trouble of every sort.
+/// Everything works out in the end, after trouble of every kind.
 pub(crate) fn well_in_the_end<R: Reporter>(view: R) -> Run<R> {
     let mut run = Run::start(view, config());
     let mut rows = rows();
@@ -99,7 +99,7 @@ pub(crate) fn well_in_the_end<R: Reporter>(view: R) -> Run<R> {
     run
 }
 
-/// The last task breaks the first, which the final check finds.
+/// The last task breaks the first, and the final check finds it.
 pub(crate) fn breaks_what_passed<R: Reporter>(view: R) -> Run<R> {
     let mut run = Run::start(view, config());
     let mut rows = vec![row("1.1", "Parse the file"), row("1.2", "Print it again")];
@@ -114,7 +114,7 @@ pub(crate) fn breaks_what_passed<R: Reporter>(view: R) -> Run<R> {
     run
 }
 
-/// Red twice, then red once: flaky. The agent writes into the plan meanwhile.
+/// Fails twice, then fails once and passes: flaky. Meanwhile, the agent edits the plan.
 fn fails_and_passes<R: Reporter>(run: &mut Run<R>) {
     run.attempt(12_000, signalled());
     run.verified(800, red()).verified(700, red());
@@ -140,7 +140,7 @@ fn fails_and_passes<R: Reporter>(run: &mut Run<R>) {
     run.ticked().committed(commit("0a1b2c3")).recorded();
 }
 
-/// Nothing to verify it with, and no signal at first.
+/// Nothing verifies it, and the first attempt lacks the signal.
 fn is_reminded<R: Reporter>(run: &mut Run<R>) {
     let silent = AttemptReport {
         signalled: false,
@@ -152,7 +152,7 @@ fn is_reminded<R: Reporter>(run: &mut Run<R>) {
     run.ticked().recorded();
 }
 
-/// The agent's service is away; then its session is lost; then all is well.
+/// The agent's service is unavailable, then its session is lost, then everything works.
 fn waits<R: Reporter>(run: &mut Run<R>) {
     run.attempt(900, away()).waited();
     let class = AttemptClass::Session {
@@ -167,7 +167,7 @@ fn waits<R: Reporter>(run: &mut Run<R>) {
     run.committed(CommitResult::Nothing).recorded();
 }
 
-/// Two attempts and no more: the agent contradicts itself, then a hook says no.
+/// Two attempts and no more: the agent contradicts itself, then a hook refuses the commit.
 pub(crate) fn limit_reached<R: Reporter>(view: R) -> Run<R> {
     let config = RunConfig {
         limits: Limits {
@@ -208,8 +208,8 @@ pub(crate) fn stopped<R: Reporter>(view: R) -> Run<R> {
     run
 }
 
-/// The stopped run goes on an hour later. The group is closed by its Verify alone, and then
-/// somebody keeps saving the plan.
+/// The stopped run resumes an hour later. The group is closed by its Verify alone, and then someone
+/// keeps saving the plan.
 pub(crate) fn goes_on<R: Reporter, V: Reporter>(stopped: Run<R>, view: V) -> Run<V> {
     let mut run = stopped.resumed(view, 3_600_000);
     run.attempt(1_000, signalled());
@@ -225,7 +225,7 @@ pub(crate) fn goes_on<R: Reporter, V: Reporter>(stopped: Run<R>, view: V) -> Run
     run
 }
 
-/// The agent's service is away.
+/// The agent's service is unavailable.
 pub(crate) fn waiting<R: Reporter>(view: R) -> Run<R> {
     let mut run = Run::start(view, config());
     let rows = [row("1.1", "Parse the file")];

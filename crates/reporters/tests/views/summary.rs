@@ -17,9 +17,9 @@ fn a_green_run_is_summed_up() {
         str![[r#"
 ALL_TASKS_COMPLETE
    Tasks  4 of 4 done in 7m 20s
-Attempts  6, 5 of 100 counted
+Attempts  6 made, 5 of 100 used
    Waits  1, 5m 16s in all
-    Plan  agent added 1.5; put back 1.3; ticks taken back 1.4
+    Plan  agent added 1.5; restored 1.3; unticked 1.4
     WARN  unverified: 1.4
     WARN  flaky: 1.2
     WARN  task 1.3 had vanished from the plan and was put back
@@ -48,7 +48,7 @@ Attempts  2 of 100
     );
 }
 
-/// Pauses don't count as time of the run.
+/// Pauses don't count towards the duration of a run.
 #[test]
 fn a_run_that_went_on_is_summed_up_as_one() {
     let stopped = scripts::stopped(Summary::default());
@@ -58,7 +58,7 @@ fn a_run_that_went_on_is_summed_up_as_one() {
         str![[r#"
 A person must decide: somebody saves tasks.md again and again
    Tasks  1 of 2 done in 5s
-Attempts  2, 1 of 100 counted
+Attempts  2 made, 1 of 100 used
     Next  decide, then continue:  regreen run
 
 "#]]
@@ -80,7 +80,7 @@ Attempts  0 of 100
     );
 }
 
-/// The end of an attempt that has cost something.
+/// The end of an attempt that has a cost.
 fn spent(micro_usd: u64, input_tokens: u64) -> Event {
     let usage = Usage {
         input_tokens,
@@ -227,7 +227,7 @@ fn the_message_of_a_limit_is_exact() {
     assert_eq!(summary.headline().as_deref(), Some(message));
 }
 
-/// A wait that a crash or a stop cuts in two is one wait.
+/// A wait that a crash or a stop interrupts is one wait.
 #[test]
 fn a_resumed_wait_counts_once() {
     let mut run = scripts::waiting(Summary::default());
@@ -243,7 +243,7 @@ fn waits(summary: &Summary) -> (u32, u64) {
     (waits.count, waits.ms)
 }
 
-/// What was said of a task holds no more when a person opens it again.
+/// When a person reopens a task, what was said about it no longer holds.
 #[test]
 fn a_task_that_is_opened_again_starts_afresh() {
     let mut out = Vec::new();
@@ -281,7 +281,7 @@ fn the_figures_agree_with_the_engine() {
     check(&scripts::goes_on(stopped, Summary::default()));
 }
 
-/// A view that was chosen when the program started, and a summary that is needed afterwards.
+/// A view that was chosen at startup, and a summary that is needed afterwards.
 #[test]
 fn several_views_see_the_same_run() {
     let (mut out, mut summary) = (Vec::new(), Summary::default());

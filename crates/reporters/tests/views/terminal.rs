@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use regreen_reporters::{Size, Terminal};
 use vt100::Parser;
 
-/// A terminal emulator. A line break is what the driver of a terminal makes of it.
+/// A terminal emulator. Converts line breaks as a terminal driver does.
 #[derive(Clone)]
 pub(crate) struct Emulator {
     parser: Arc<Mutex<Parser>>,
@@ -77,7 +77,7 @@ impl Terminal for Emulator {
     }
 }
 
-/// Keeps what is written to it, or fails to.
+/// Records what is written to it, or fails.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
     size: Size,
@@ -94,7 +94,7 @@ impl Recorder {
         }
     }
 
-    /// Everything that is written to it fails.
+    /// Fails every write.
     pub(crate) fn gone() -> Self {
         Self {
             is_gone: true,

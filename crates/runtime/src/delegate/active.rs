@@ -1,4 +1,4 @@
-//! A delegation from its beginning to its end.
+//! A delegation from start to end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use regreen_agents::Prompts;
 use regreen_diagnosis::{ChildFailure, Completion, unexplained_failure};
 use regreen_engine::delegation::Conclusion;
-use regreen_model::{FailureKind, FailureRecord, StopSignal, Timestamp};
+use regreen_model::{DiagnosisAsk, FailureKind, FailureRecord, StopSignal, Timestamp};
 use regreen_repairs::ManifestSnapshot;
 use regreen_supervisor::Keepers;
 
@@ -23,7 +23,7 @@ use crate::run::{RunError, open_store};
 use crate::spec_paths::own_folder;
 use crate::tree_lock::create_own_folder;
 
-/// A delegation that is under way.
+/// A delegation in progress.
 pub(super) struct ActiveDelegation<'o> {
     pub(super) context: ExecutionContext,
     pub(super) observer: &'o mut dyn DelegationObserver,
@@ -31,14 +31,15 @@ pub(super) struct ActiveDelegation<'o> {
     pub(super) log: DelegationLog,
     pub(super) tracker: FileTracker,
     pub(super) idle_timeout_ms: Option<u64>,
+    pub(super) diagnosis_ask: DiagnosisAsk,
     /// The first line of the prompt.
     pub(super) title: String,
-    /// Variables that repairs have set.
+    /// Variables set by repairs.
     pub(super) environment: Vec<(String, String)>,
     pub(super) waited_ms: u64,
     pub(super) files: BTreeSet<String>,
     pub(super) tools: BTreeMap<String, u32>,
-    /// What all attempts did to files, in words.
+    /// A description of what all attempts did to files.
     pub(super) steps: Vec<String>,
     began: Timestamp,
 }
@@ -65,6 +66,7 @@ impl<'o> ActiveDelegation<'o> {
             },
             tracker: FileTracker::new(&root),
             idle_timeout_ms: setup.idle_timeout_ms,
+            diagnosis_ask: setup.diagnosis_ask,
             title: setup.prompt.lines().next().unwrap_or_default().to_owned(),
             context: ExecutionContext::new(
                 setup.agent,
@@ -78,12 +80,14 @@ impl<'o> ActiveDelegation<'o> {
                     root,
                     masks,
                     stop: setup.stop,
-                    // Not the prefix of runs: a run would take these processes for strays.
+                    // Not the prefix of runs: a run would mistake these processes for strays.
                     run: folder.id.clone(),
+                    last_copy: None,
                 },
             )
             .in_zone(setup.local_zone)
-            .with_own_rules(setup.own_rules),
+            .with_own_rules(setup.own_rules)
+            .with_context_tokens(setup.context_tokens),
             observer,
             folder,
             environment: Vec::new(),
@@ -99,7 +103,7 @@ impl<'o> ActiveDelegation<'o> {
         &self.context.prompts
     }
 
-    /// Reports to the caller who delegated.
+    /// Builds the result for the caller.
     pub(super) fn into_result(
         self,
         verify: Option<String>,
@@ -122,7 +126,7 @@ impl<'o> ActiveDelegation<'o> {
     }
 
     pub(super) fn stopped(mut self, signal: StopSignal) -> DelegationResult {
-        // If this cannot be stored, nothing more can be done about it now.
+        // If even this cannot be stored, there is nothing left to do about it.
         let _ = self.log.stopped();
         DelegationResult {
             session_id: self.folder.id,
@@ -161,12 +165,12 @@ impl<'o> ActiveDelegation<'o> {
             unexplained_failure(FailureKind::IncompleteWork, record.error.clone())
         });
         failure.files_modified = self.files.iter().cloned().collect();
-        // The last attempt may have done nothing where others did.
+        // The last attempt may have done nothing even if earlier ones did.
         if failure.completed_steps.is_empty() {
             failure.completed_steps.clone_from(&self.steps);
         }
         failure.tool_usage.clone_from(&self.tools);
-        // A check may be called with a secret.
+        // The check's command line may contain a secret.
         failure.message = self.log.masks.mask(&failure.message);
         let blocker = failure.blocked_on.as_deref();
         failure.blocked_on = blocker.map(|line| self.log.masks.mask(line));

@@ -1,11 +1,12 @@
-//! One attempt of a delegation: its prompt, its run and its check.
+//! One attempt of a delegation: prompt, run and check.
 
 use std::fs;
 
 use regreen_agents::{
     Assignment, DelegateBrief, IdenticalPrompt, PromptReason, parts, refuse_identical,
 };
-use regreen_diagnosis::{DelegatedAttempt, ObservedAttempt};
+use regreen_diagnosis::{DelegatedAttempt, ObservedAttempt, needs_opinion};
+use regreen_engine::OPINION_TIME_MS;
 use regreen_engine::delegation::{Attempted, DelegatedOrder};
 use regreen_model::{
     AttemptClass, AttemptReport, FailureRecord, PromptKind, Transcript, VerifyCommand,
@@ -18,11 +19,10 @@ use super::log::LoggedAttempt;
 use super::work::{DelegatedWork, DelegationState};
 use crate::execution::AgentRun;
 use crate::listener::TranscriptObserver;
-use crate::perform::LookedUpProject;
+use crate::perform::{LookedUpProject, Question, items_for_text};
 use crate::performer::PerformError;
 use crate::verify::{Check, CheckResult};
 
-/// An attempt that is over.
 #[derive(Debug)]
 pub(super) struct FinishedAttempt {
     pub(super) attempted: Attempted,
@@ -43,7 +43,7 @@ impl ActiveDelegation<'_> {
         if let Err(refused) = self.save_prompt(state, &order, logged, &prompt)? {
             return Ok(refused_attempt(order, logged, &refused));
         }
-        // What others changed since the last attempt is not this agent's work.
+        // Changes that others made since the last attempt are not this agent's work.
         self.tracker.changes();
         let seen = self.run_agent(&order, logged, &prompt)?;
         let mut report = seen.delegation_report();
@@ -68,6 +68,10 @@ impl ActiveDelegation<'_> {
             }
             failure => (failure, false),
         };
+        let failure = match failure {
+            Some(failure) if !is_split => Some(self.with_opinion(failure, &report, logged)?),
+            failure => failure,
+        };
         self.log
             .end(logged, report.ending.duration_ms, failure.as_ref())?;
         state.failed_prompts.push(prompt);
@@ -85,8 +89,34 @@ impl ActiveDelegation<'_> {
         })
     }
 
-    /// Runs the check that must pass in the end. Returns why it failed, and whether it failed
-    /// first and then passed.
+    /// Adds what the agent thinks of a failure, if it may be asked and the rules are not sure.
+    fn with_opinion(
+        &mut self,
+        failure: FailureRecord,
+        report: &AttemptReport,
+        logged: LoggedAttempt,
+    ) -> Result<FailureRecord, PerformError> {
+        let found = failure.diagnosis.as_deref();
+        let Some(rules) =
+            found.filter(|found| needs_opinion(self.diagnosis_ask, report, Some(found)))
+        else {
+            return Ok(failure);
+        };
+        let given = self.context.ask_opinion(&Question {
+            task_id: &self.folder.id,
+            attempt: self.log.number(logged),
+            folder: &self.folder.path,
+            rules,
+            timeout_ms: OPINION_TIME_MS,
+            environment: &self.environment,
+        })?;
+        Ok(FailureRecord {
+            diagnosis: given.diagnosis.map(Box::new).or(failure.diagnosis),
+            ..failure
+        })
+    }
+
+    /// Runs the final check. Returns why it failed, and whether it failed first and then passed.
     pub(super) fn check(
         &mut self,
         work: &DelegatedWork,
@@ -151,10 +181,19 @@ impl ActiveDelegation<'_> {
                 since: &since,
             },
         };
-        self.prompts().delegated(&brief, &reason, resumes)
+        let prompt = self.prompts().delegated(&brief, &reason, resumes);
+        let is_first = order.prompt == PromptKind::First && !resumes;
+        let items = || items_for_text(&self.context.root, &work.prompt);
+        match is_first
+            .then(|| self.context.project_section(items))
+            .flatten()
+        {
+            Some(project) => format!("{}\n\n{project}", prompt.trim_end()),
+            None => prompt,
+        }
     }
 
-    /// Keeps the prompt beside the log; refuses one with which an attempt has failed.
+    /// Saves the prompt beside the log; refuses a prompt that an attempt has already failed with.
     fn save_prompt(
         &self,
         state: &DelegationState,
@@ -206,7 +245,7 @@ impl ActiveDelegation<'_> {
         context.attempt_once(run, &mut ActivityOnly(self.observer))
     }
 
-    /// Adds up what the attempts change and use, for the summary.
+    /// Adds up what the attempts change and use, for the result.
     fn note_changes(
         &mut self,
         logged: LoggedAttempt,
@@ -231,8 +270,8 @@ impl ActiveDelegation<'_> {
     }
 }
 
-/// Shows what the agent does. A delegation is not resumed after a crash, so its session is not
-/// stored.
+/// Forwards the agent's activity. The session is not stored, because a delegation is never resumed
+/// after a crash.
 struct ActivityOnly<'o>(&'o mut dyn DelegationObserver);
 
 impl TranscriptObserver for ActivityOnly<'_> {
@@ -243,7 +282,7 @@ impl TranscriptObserver for ActivityOnly<'_> {
     fn session(&mut self, _id: &str) {}
 }
 
-/// Reports an attempt that was not made, because it would fail like the one before.
+/// The report of an attempt that was not made because it would fail like the one before.
 fn refused_attempt(
     order: DelegatedOrder,
     logged: LoggedAttempt,

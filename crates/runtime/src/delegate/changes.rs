@@ -5,8 +5,8 @@ use regreen_workspace::{ChangeKind, HashLimits, HashSnapshot};
 
 use crate::clock;
 
-/// Finds the files that attempts change. By fingerprints and not by git: a run may be active in
-/// the same tree, and git's snapshots belong to it.
+/// Finds the files that attempts change. Uses fingerprints instead of git: a run may be active in
+/// the same tree, and the git snapshots are its own.
 #[derive(Debug)]
 pub(super) struct FileTracker {
     root: PathBuf,
@@ -27,7 +27,7 @@ impl FileTracker {
         }
     }
 
-    /// Returns what has changed since the last call.
+    /// Returns the changes since the last call.
     pub(super) fn changes(&mut self) -> FileChanges {
         let now = take(&self.root, Some(&self.last));
         let changes = self.last.changed_files(&now).into_iter();
@@ -50,7 +50,7 @@ impl FileChanges {
         self.kinds.keys().cloned().collect()
     }
 
-    /// Counts what was done to files, in words: `Created 2 files`.
+    /// Describes the changes as counts: `Created 2 files`.
     pub(super) fn steps(&self) -> Vec<String> {
         let kinds = [
             ("Created", ChangeKind::Added),

@@ -13,20 +13,19 @@ use regreen_store::{Delegation, Store, StoreError};
 use crate::clock;
 use crate::spec_paths::own_folder;
 
-/// Locked while the delegation is running.
+/// Locked while the delegation runs.
 const LOCK_FILE: &str = "at-work";
 
-/// The folder of a delegation's files, which gives it its id.
+/// The folder of a delegation's files. Its name is the delegation's id.
 #[derive(Debug)]
 pub(super) struct DelegationFolder {
     pub(super) id: String,
     pub(super) path: PathBuf,
-    /// However regreen ends, the lock ends with it.
+    /// Released when the process ends, however it ends.
     _lock: File,
 }
 
-/// Whether the delegation with this folder is still running. One whose folder is gone counts as
-/// over.
+/// Whether the delegation with this folder is still running; `false` if the folder is gone.
 #[must_use]
 pub fn is_delegation_running(folder: &Path) -> bool {
     let lock = File::open(folder.join(LOCK_FILE));
@@ -34,7 +33,7 @@ pub fn is_delegation_running(folder: &Path) -> bool {
 }
 
 impl DelegationFolder {
-    /// Creates a folder that no other delegation has.
+    /// Creates a folder with a unique name.
     pub(super) fn create(root: &Path, now: Timestamp) -> io::Result<Self> {
         let all = own_folder(root).join("delegations");
         fs::create_dir_all(&all)?;
@@ -64,14 +63,14 @@ impl DelegationFolder {
     }
 }
 
-/// The attempts as they are stored for people, with all secrets masked.
+/// The stored attempts, with all secrets masked.
 #[derive(Debug)]
 pub(super) struct DelegationLog {
     pub(super) store: Store,
     pub(super) masks: Masks,
     pub(super) id: String,
     pub(super) agent: String,
-    /// Where the output of the attempts is, relative to the workspace.
+    /// The folder of the attempts' output, relative to the workspace.
     pub(super) logs: PathBuf,
     pub(super) rows: Vec<Delegation>,
 }
@@ -108,7 +107,7 @@ impl DelegationLog {
         self.rows.get(attempt.0).map_or(0, |row| row.number)
     }
 
-    /// The number of the last attempt.
+    /// Returns the number of the last attempt.
     pub(super) fn last_number(&self) -> u32 {
         u32::try_from(self.rows.len()).unwrap_or(u32::MAX)
     }
@@ -145,7 +144,7 @@ impl DelegationLog {
         self.change(attempt, |row| row.files = files)
     }
 
-    /// Notes what is done about a failure; steps that change nothing are left out.
+    /// Notes the response to a failure, except for steps that change nothing.
     pub(super) fn tried(
         &mut self,
         attempt: LoggedAttempt,

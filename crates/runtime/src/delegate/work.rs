@@ -1,4 +1,4 @@
-//! Works on one prompt until it is done or nothing more can be done: the whole, or a part.
+//! Works on one prompt, the whole or a part, until it is done or nothing is left to try.
 
 use regreen_agents::PartBrief;
 use regreen_diagnosis::DelegatedAttempt;
@@ -17,7 +17,7 @@ use crate::performer::PerformError;
 
 const TITLE_CHARS: usize = 80;
 
-/// A prompt, and what it takes to be done.
+/// A prompt, and the check that decides when it is done.
 #[derive(Clone, Debug)]
 pub(super) struct DelegatedWork {
     pub(super) prompt: String,
@@ -30,11 +30,11 @@ pub(super) struct DelegatedWork {
 pub(super) struct DelegationOutcome {
     pub(super) end: Conclusion,
     pub(super) answer: String,
-    /// The check failed first, then passed.
+    /// The check failed first and then passed.
     pub(super) flaky: bool,
     /// The last failure.
     pub(super) failure: Option<FailureRecord>,
-    /// The answers of the parts that were finished, if others were not.
+    /// The answers of the parts that finished, if others did not.
     pub(super) finished_parts: String,
 }
 
@@ -42,22 +42,21 @@ pub(super) struct DelegationOutcome {
 #[derive(Debug, Default)]
 pub(super) struct DelegationState {
     pub(super) past: Vec<Happened>,
-    /// The prompts of attempts that failed.
     pub(super) failed_prompts: Vec<String>,
-    /// The repairs since the last failure, in words.
+    /// A description of each repair since the last failure.
     pub(super) repaired: Vec<String>,
-    /// The failed attempt that is being recovered from.
+    /// The failed attempt that regreen is recovering from.
     pub(super) failed: Option<LoggedAttempt>,
     /// How the last attempt at the work itself failed.
     pub(super) failure: Option<FailureRecord>,
     pub(super) answer: String,
-    /// The answers of the parts that were finished, if others were not.
+    /// The answers of the parts that finished, if others did not.
     pub(super) finished_parts: String,
     pub(super) flaky: bool,
 }
 
 impl DelegationState {
-    /// What finished parts answered is not lost if the rest is done in another way, or not at all.
+    /// Keeps the answers of finished parts even if the rest is done another way, or not at all.
     fn into_outcome(self, end: Conclusion) -> DelegationOutcome {
         let answer = match self.finished_parts.as_str() {
             "" => self.answer,
@@ -72,7 +71,7 @@ impl DelegationState {
         }
     }
 
-    /// The number of the next attempt among those that are charged, from 1.
+    /// Returns the number of the next charged attempt, counted from 1.
     pub(super) fn number(&self) -> u32 {
         let charged = self
             .past
@@ -83,7 +82,7 @@ impl DelegationState {
 }
 
 impl ActiveDelegation<'_> {
-    /// Follows the engine's steps until the work ends.
+    /// Follows the engine's steps until the work is over.
     pub(super) fn run(&mut self, work: &DelegatedWork) -> Result<DelegationOutcome, PerformError> {
         let mut state = DelegationState::default();
         loop {
@@ -156,7 +155,7 @@ impl ActiveDelegation<'_> {
             self.log.helped(failed, failure.is_none())?;
         }
         state.failed = failure.is_some().then_some(made.logged);
-        // Trouble that kept the agent from working says nothing about the work.
+        // A failure that kept the agent from working says nothing about the work.
         if made.attempted.report.class == AttemptClass::Ordinary || state.failure.is_none() {
             state.failure = failure;
             state.repaired.clear();
@@ -166,7 +165,7 @@ impl ActiveDelegation<'_> {
         Ok(())
     }
 
-    /// Works on the parts one after the other; `Some` if nothing more can be done.
+    /// Works on the parts one after the other. Returns `Some` if nothing is left to try.
     fn run_parts(
         &mut self,
         work: &DelegatedWork,
@@ -238,7 +237,7 @@ impl ActiveDelegation<'_> {
         }
     }
 
-    /// Checks the whole after all of its parts, and whether the check is flaky.
+    /// Checks the whole once all parts are done, and whether that check is flaky.
     fn check_parts(
         &mut self,
         work: &DelegatedWork,
@@ -287,12 +286,12 @@ impl ActiveDelegation<'_> {
     }
 }
 
-/// The failure of a part of which nothing more is known.
+/// The failure of a part, if nothing else is known about it.
 fn part_failed(number: usize, total: usize) -> FailureRecord {
     FailureRecord::new(format!("subtask {number}/{total} was not finished"))
 }
 
-/// The failure of a part, with the parts before it as completed steps.
+/// Adds the parts before the failed one as completed steps.
 fn after_parts(mut failure: FailureRecord, parts: &[String], at: usize) -> FailureRecord {
     if let (Some(found), Some(done)) = (failure.diagnosis.as_mut(), parts.get(..at))
         && !done.is_empty()

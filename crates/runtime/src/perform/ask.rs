@@ -11,11 +11,11 @@ use crate::clock;
 use crate::observer::{Person, PersonQuestion};
 use crate::performer::{PerformError, Performer};
 
-/// How much is kept of what a person says.
+/// How much of a person's text is kept.
 const CONTEXT_BYTES: usize = 8 * 1024;
 
-/// Asks the person. A choice that holds beyond the run is stored first, so that a crash does not
-/// lose it.
+/// Asks the person. A choice that outlives the run is stored first, so that a crash does not lose
+/// it.
 pub(crate) fn ask(
     performer: &mut Performer,
     question: &Question,
@@ -58,14 +58,14 @@ fn ask_person(
     })
 }
 
-/// The part of the text that is stored, shown and told to the agent.
+/// Returns the part of the text that is stored, shown and passed to the agent.
 fn kept(performer: &Performer, text: &str) -> String {
     let mut kept = performer.context.processes.masks.mask(text);
     kept.truncate(kept.floor_char_boundary(CONTEXT_BYTES));
     kept
 }
 
-/// Resets what the task and its fixes have used of their budgets.
+/// Resets the budgets of the task and its fixes.
 fn reset_budget(performer: &mut Performer, task: &TaskKey) -> Result<(), PerformError> {
     let file = performer.plan.read()?;
     let Some(row) = file.resolve(task) else {

@@ -1,4 +1,4 @@
-//! One attempt of the agent at a task.
+//! One attempt at a task.
 
 use regreen_agents::{Assignment, IdenticalPrompt};
 use regreen_diagnosis::{ObservedAttempt, diagnosed};
@@ -8,14 +8,15 @@ use regreen_model::{
     AttemptClass, AttemptReport, CommandSeq, Ending, FailureRecord, PersonChoice, PlanChanges,
     TaskKey,
 };
-use regreen_workspace::AttemptName;
+use regreen_workspace::{AttemptName, RelPath};
 
 use super::attempt_files::{active_ms, save_prompt, saved_usage, usage_file};
 use super::own_modules::without_own_modules;
 use super::plan_guard::{GuardedCommand, PlanGuard, had_begun};
 use super::prompt::{repaired_failure, written_prompt};
-use super::settings_guard::is_about_settings;
+use super::settings_rows::may_change_settings;
 use super::tampering::{remember_surroundings, review_surroundings};
+use super::weakened_checks::review_checks;
 use crate::clock;
 use crate::driver::StepRecorder;
 use crate::execution::AgentRun;
@@ -25,11 +26,11 @@ use crate::performer::{PerformError, Performer};
 /// How an attempt ended.
 pub(crate) enum Attempted {
     Ended(Box<AttemptReport>),
-    /// Someone removed or ticked the task since it was picked.
+    /// Someone has removed or ticked the task since it was picked.
     Gone,
 }
 
-/// Runs the agent once on a task, and reviews what it did.
+/// Runs the agent once on a task, and reviews its changes.
 pub(crate) fn attempt(
     performer: &mut Performer,
     seq: CommandSeq,
@@ -38,7 +39,8 @@ pub(crate) fn attempt(
     recorder: &mut StepRecorder<'_>,
 ) -> Result<Attempted, PerformError> {
     let key = &order.task.task;
-    let file = performer.plan.read()?;
+    // The guard has just read it.
+    let file = performer.plan.latest()?;
     let Some(row) = file.open_row(key) else {
         return Ok(Attempted::Gone);
     };
@@ -51,24 +53,25 @@ pub(crate) fn attempt(
         return Ok(Attempted::Ended(Box::new(fatal(&refused))));
     }
     let name = AttemptName::new(&performer.run, key, order.attempt);
-    performer.tree.before(&name, clock::now())?;
+    let left_out = performer.tree.before(&name, clock::now())?;
+    performer.notices.add_all(left_out);
     remember_surroundings(performer)?;
     let mut observer = AttemptObserver { recorder, seq };
-    if is_about_settings(&file, row) {
+    if may_change_settings(performer, &file, row) {
         performer.settings.allow_changes();
     }
     let seen = run_agent(performer, order, &file, row, &prompt, &mut observer)?;
-    // Before the snapshot: what is taken back is not part of the work.
+    // Before the snapshot: reverted changes are not part of the work.
     performer.end_settings_guard()?;
     let report = seen.task_report(&key.id, order.task.is_verify);
-    let (report, files) = review_changes(performer, &name, Some(guard), report)?;
+    let (report, files) = review_changes(performer, &name, key, Some(guard), report)?;
     let mut report = diagnosed(report, &seen.transcript, files);
     let diagnosis = report.failure.diagnosis.take();
     report.failure.diagnosis = without_own_modules(performer, key, diagnosis)?;
     Ok(Attempted::Ended(Box::new(report)))
 }
 
-/// Reports an attempt whose end was not seen, by what it left behind.
+/// Reports an attempt whose end was not seen, from what it left behind.
 pub(crate) fn interrupted(
     performer: &mut Performer,
     key: &TaskKey,
@@ -94,12 +97,12 @@ pub(crate) fn interrupted(
         let plan = changes.unwrap_or_default();
         return Ok(AttemptReport { plan, ..report });
     }
-    let (report, files) = review_changes(performer, &name, guard.as_mut(), report)?;
+    let (report, files) = review_changes(performer, &name, key, guard.as_mut(), report)?;
     warn_of_unseen(performer, &name, &files);
     Ok(report)
 }
 
-/// Warns that the agent's changes cannot be told from those of people meanwhile.
+/// Warns that the agent's changes can't be told apart from those that people made meanwhile.
 fn warn_of_unseen(performer: &mut Performer, name: &AttemptName, files: &[String]) {
     const NAMED: usize = 5;
     if files.is_empty() {
@@ -120,30 +123,32 @@ fn warn_of_unseen(performer: &mut Performer, name: &AttemptName, files: &[String
     )]);
 }
 
-/// Adds to the report what the attempt did to the plan and to the working tree. Returns the
-/// files that have changed as well.
+/// Adds to the report what the attempt did to the plan and the working tree. Also returns the
+/// changed files.
 fn review_changes(
     performer: &mut Performer,
     name: &AttemptName,
+    task: &TaskKey,
     guard: Option<&mut PlanGuard>,
     report: AttemptReport,
 ) -> Result<(AttemptReport, Vec<String>), PerformError> {
-    // The guard ends last: git writes files here, and the user's filters may run.
+    // The guard ends last, because git writes files here and may run the user's filters.
     let left = performer.tree.after(name, clock::now());
     let left = left.map_err(|error| without_repository(name, error.into()))?;
-    // Without a guard the plan was reviewed when the attempt was stopped.
+    // Without a guard, the plan was already reviewed when the attempt was stopped.
     let mut plan = match guard {
         Some(guard) => guard.end(performer)?,
         None => PlanChanges::default(),
     };
     plan.warnings.extend(report.plan.warnings.iter().cloned());
     performer.notices.add_all(left.warnings);
-    // These are written about the work; they are not part of it.
+    // The spec's files are about the work, not part of it.
     let spec_files = performer.paths.spec_files();
     let is_work = |path| !spec_files.contains(&Some(path));
     let changed = left.changed.into_iter();
-    let changed = changed.filter(|path| is_work(path.clone()));
-    let changed: Vec<String> = changed.map(|path| path.to_string()).collect();
+    let changed: Vec<RelPath> = changed.filter(|path| is_work(path.clone())).collect();
+    let report = review_checks(performer, name, task, &changed, report)?;
+    let changed: Vec<String> = changed.iter().map(ToString::to_string).collect();
     let moved = left.moved;
     let report = AttemptReport {
         plan,
@@ -156,7 +161,7 @@ fn review_changes(
     Ok((with_moved_head(report, moved), changed))
 }
 
-/// Says what may be the cause if git worked before an attempt, and fails after it.
+/// Adds the likely cause if git worked before an attempt but not after it.
 fn without_repository(name: &AttemptName, error: PerformError) -> PerformError {
     let AttemptName { task, attempt, .. } = name;
     match error {
@@ -167,7 +172,7 @@ fn without_repository(name: &AttemptName, error: PerformError) -> PerformError {
     }
 }
 
-/// An attempt that took work off the branch has failed, whatever it says.
+/// Fails an attempt that took work off the branch, whatever it reported.
 fn with_moved_head(report: AttemptReport, moved: Option<String>) -> AttemptReport {
     let Some(moved) = moved else {
         return report;
@@ -183,7 +188,7 @@ fn with_moved_head(report: AttemptReport, moved: Option<String>) -> AttemptRepor
     }
 }
 
-/// Reports an attempt that was not made, because it would fail like the one before.
+/// The report of an attempt that was not made because it would fail like the one before.
 fn fatal(refused: &IdenticalPrompt) -> AttemptReport {
     let why = format!("{refused}; add {{{{error}}}} to retry.md in the prompts folder");
     AttemptReport {

@@ -1,14 +1,17 @@
-//! What follows a task that has passed: its commit, the progress file, claims about other tasks.
+//! The steps after a task has passed: its commit, the progress file, and claims about other tasks.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
-use regreen_documents::ProgressFile;
+use regreen_documents::{CompletedLine, ProgressFile};
 use regreen_engine::{CommitOrder, CommitResult, Record};
-use regreen_model::{Claim, TaskKey};
-use regreen_workspace::{ReadError, RealDisk, create_dir_all, create_file, edit_file, read_text};
+use regreen_model::{Claim, TaskId, TaskKey};
+use regreen_workspace::{
+    EditFileError, ReadError, RealDisk, create_dir_all, create_file, edit_file,
+};
 
 use super::fix_tasks::passed_fixes;
+use super::other_specs::note_completed;
 use super::plan_guard::PlanGuard;
 use crate::history::EarlierRuns;
 use crate::observer::RunObserver;
@@ -16,27 +19,28 @@ use crate::performer::{PerformError, Performer};
 use crate::tree::{ClosingJob, CommitJob};
 use crate::verify::{Check, CheckResult};
 
-/// The completed tasks that this process has recorded. An agent that resets the tree takes the
-/// lines along that are not committed yet.
+/// The completed tasks that this process has recorded. If an agent resets the tree, lines that are
+/// not committed yet are lost from the progress file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Recorded(Vec<Record>);
+pub(crate) struct Recorded(Vec<(TaskId, CompletedLine)>);
 
 impl Recorded {
-    /// Adds the lines that are missing, in their order.
+    fn add(&mut self, Record { task, hash, .. }: &Record) {
+        let line = CompletedLine::new(&task.id, &task.title, hash.as_deref());
+        self.0.push((task.id.clone(), line));
+    }
+
+    /// Adds the missing lines, in their order.
     fn complete(&self, progress: &ProgressFile) -> ProgressFile {
-        let tasks = self.0.iter().map(|Record { task, hash, .. }| {
-            let title = task.title.as_str();
-            (&task.id, title, hash.as_deref())
-        });
-        progress.all_completed(tasks)
+        progress.all_completed(self.0.iter().map(|(_, line)| line))
     }
 
     fn forget(&mut self, task: &TaskKey) {
-        self.0.retain(|record| record.task.id != task.id);
+        self.0.retain(|(recorded, _)| *recorded != task.id);
     }
 }
 
-/// Records in the progress file that a task is completed, and the fixes that it took.
+/// Records a completed task and its fixes in the progress file.
 pub(crate) fn record(
     performer: &mut Performer,
     record: &Record,
@@ -44,7 +48,7 @@ pub(crate) fn record(
 ) -> Result<(), PerformError> {
     let healed = passed_fixes(performer, record, earlier)?;
     let mut recorded = std::mem::take(&mut performer.recorded);
-    recorded.0.push(record.clone());
+    recorded.add(record);
     let edited = edit_progress(performer, |progress| {
         let progress = recorded.complete(&progress);
         match &healed {
@@ -56,7 +60,7 @@ pub(crate) fn record(
     edited
 }
 
-/// Removes a task that no longer passes from the completed ones.
+/// Removes a task that no longer passes from the completed tasks.
 pub(super) fn unrecord(performer: &mut Performer, task: &TaskKey) -> Result<(), PerformError> {
     performer.recorded.forget(task);
     if !performer.paths.progress.exists() {
@@ -65,33 +69,30 @@ pub(super) fn unrecord(performer: &mut Performer, task: &TaskKey) -> Result<(), 
     edit_progress(performer, |progress| progress.reopened(&task.id))
 }
 
-/// Edits the progress file; creates it if there is none. `say` may be called more than once.
+/// Edits the progress file, creating it if needed. May call `say` more than once.
 pub(super) fn edit_progress(
     performer: &mut Performer,
     say: impl Fn(ProgressFile) -> ProgressFile,
 ) -> Result<(), PerformError> {
     let path = &performer.paths.progress;
-    match read_text(&RealDisk, path) {
-        Err(ReadError::NotFound { .. }) => {
+    let edited = edit_file(&RealDisk, path, |text| {
+        let said = say(ProgressFile::read(text));
+        let is_new = said.text() != text;
+        Ok::<_, Infallible>(is_new.then(|| said.text().to_owned()))
+    });
+    match edited {
+        Err(EditFileError::Read(ReadError::NotFound { .. })) => {
             if let Some(folder) = path.parent() {
                 create_dir_all(&RealDisk, folder)?;
             }
             create_file(&RealDisk, path, say(ProgressFile::read("")).text())?;
         }
-        Err(error) => return Err(error.into()),
-        Ok(_) => {
-            let edited = edit_file(&RealDisk, path, |text| {
-                let said = say(ProgressFile::read(text));
-                let is_new = said.text() != text;
-                Ok::<_, Infallible>(is_new.then(|| said.text().to_owned()))
-            })?;
-            performer.notices.edited(&edited);
-        }
+        edited => performer.notices.edited(&edited?),
     }
     Ok(())
 }
 
-/// Commits what the attempts of a task and of its fixes changed, with the spec's files.
+/// Commits the changes of a task's attempts and its fixes, with the spec's files.
 pub(crate) fn commit(
     performer: &mut Performer,
     order: &CommitOrder,
@@ -114,30 +115,52 @@ pub(crate) fn commit(
     performer.notices.add_all(warnings);
     match result {
         CommitResult::Done { .. } | CommitResult::Nothing => Ok(result),
-        // It was interrupted, not refused.
+        // The commit was interrupted, not refused.
         _ if performer.context.processes.stop.asked().is_some() => Err(PerformError::Stopped),
         result => Ok(result),
     }
 }
 
-/// Commits what is left of the spec's own files at the end of a run.
+/// Commits the remaining changes to the spec's own files at the end of a run. If all tasks are done,
+/// the files about several specs say so first: they are part of this commit. Also returns whether
+/// the hooks of the commit changed files.
 pub(crate) fn close_commit(
     performer: &mut Performer,
     message: &str,
     number: u32,
-) -> Result<CommitResult, PerformError> {
+    completes: bool,
+) -> Result<(CommitResult, bool), PerformError> {
+    let shared_files = if completes {
+        note_completed(performer)?
+    } else {
+        BTreeSet::new()
+    };
     let job = ClosingJob {
         run: performer.run.clone(),
         number,
         message: message.to_owned(),
         spec_files: performer.paths.committed_files(),
+        shared_files,
     };
+    let before = performer.tree.current();
     let (result, warnings) = performer.tree.close_commit(&job);
     performer.notices.add_all(warnings);
-    Ok(result)
+    let mut changed = performer.tree.changed_from(before.as_ref());
+    let spec_files = performer.paths.spec_files();
+    changed.retain(|path| !spec_files.contains(&Some(path.clone())));
+    if let Some(first) = changed.first() {
+        let more = match changed.len() {
+            1 => String::new(),
+            several => format!(" and {} more", several - 1),
+        };
+        performer.notices.add(format!(
+            "files changed while the closing commit was made ({first}{more}): the final check runs again"
+        ));
+    }
+    Ok((result, !changed.is_empty()))
 }
 
-/// This run, and the earlier ones that gave up one of the tasks.
+/// Returns this run, and the earlier runs that gave up on one of the tasks.
 fn runs(
     run: &str,
     tasks: &[TaskKey],
@@ -152,7 +175,8 @@ fn runs(
 }
 
 fn with_fixes(performer: &mut Performer, task: &TaskKey) -> Result<Vec<TaskKey>, PerformError> {
-    let file = performer.plan.read()?;
+    // The guard has just read it.
+    let file = performer.plan.latest()?;
     let row = file.resolve(task);
     let fixes = row.into_iter().flat_map(|row| file.all_fixes(row));
     let mut tasks: Vec<TaskKey> = fixes.filter_map(|fix| file.key(fix)).collect();
@@ -160,7 +184,7 @@ fn with_fixes(performer: &mut Performer, task: &TaskKey) -> Result<Vec<TaskKey>,
     Ok(tasks)
 }
 
-/// Rows that an agent ticked while it worked on a task.
+/// Rows of other tasks that an agent ticked while working on a task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClaimsJob<'a> {
     pub(crate) task: &'a TaskKey,
@@ -169,7 +193,7 @@ pub(crate) struct ClaimsJob<'a> {
     pub(crate) environment: &'a [(String, String)],
 }
 
-/// The rows whose tick stays, and those whose tick was reverted.
+/// The rows whose tick stays, and the rows whose tick was reverted.
 type JudgedClaims = (Vec<TaskKey>, Vec<TaskKey>);
 
 /// Verifies the rows of other tasks that the agent ticked, and ticks those that pass.
@@ -201,7 +225,7 @@ pub(crate) fn judge_claims(
         };
         list.push(claim.task.clone());
     }
-    // Nothing runs from here on: these edits are regreen's own.
+    // No foreign code runs from here on: these edits are regreen's own.
     let changes = guard.end(performer)?;
     performer.reviewed(Some(task), changes);
     for key in &kept {

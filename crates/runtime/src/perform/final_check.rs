@@ -1,4 +1,4 @@
-//! The final check: the checks that passed in a run, once more.
+//! The final check: repeats the checks that passed during a run.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use regreen_documents::TaskFile;
 use regreen_engine::{FinalCheckOrder, READY_TIMEOUT_MS, ServiceOrder, ServicesOrder};
 use regreen_model::{
-    Evidence, FailureRecord, RepeatResult, RepeatVerdict, RepeatedCheck, TaskKey, VerifyCommand,
+    Evidence, FailureRecord, RepeatResult, RepeatVerdict, RepeatedCheck, Service, TaskKey,
+    VerifyCommand,
 };
 use regreen_workspace::{AttemptName, RelPath};
 
@@ -16,7 +17,7 @@ use crate::observer::RunObserver;
 use crate::performer::{PerformError, Performer};
 use crate::verify::{Check, CheckResult};
 
-/// Empties the boxes of tasks that no longer pass, which are then not completed either.
+/// Unticks tasks that no longer pass, and removes them from the completed tasks.
 pub(crate) fn reopen(performer: &mut Performer, tasks: &[TaskKey]) -> Result<(), PerformError> {
     for task in tasks {
         for now in performer.plan.read()?.keys_to_reopen(task) {
@@ -27,36 +28,40 @@ pub(crate) fn reopen(performer: &mut Performer, tasks: &[TaskKey]) -> Result<(),
     Ok(())
 }
 
-/// The name of the logs of repeated checks.
+/// The file name of the logs of repeated checks.
 const STEM: &str = "final";
-/// A check hangs if it has not ended after this many times what it took when it passed.
+/// A check hangs if it takes more than this many times as long as when it passed.
 const HANGS_AFTER: u32 = 5;
-/// Quicker checks count as if they took this long: a busy machine delays them.
+/// Faster checks count as taking this long, because a busy machine delays them.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Repeats the checks. If they change files while they run, those that passed before may no longer
-/// pass: then they run once more.
+/// Repeats the checks. If they change files while they run, earlier ones may no longer pass, so all
+/// of them run once more.
 pub(crate) fn final_check(
     performer: &mut Performer,
     order: &FinalCheckOrder,
     observer: &mut dyn RunObserver,
 ) -> Result<Vec<RepeatResult>, PerformError> {
     let deadline = Instant::now() + Duration::from_millis(order.limit_ms);
+    // A service may change files when it ends. They count as they are then.
+    end_services(performer, order, observer)?;
     let before = changed_files(performer, order);
     let is_unchanged = before.as_ref().is_some_and(BTreeSet::is_empty);
     let results = repeat_all(performer, order, deadline, is_unchanged, observer)?;
     if is_unchanged && order.checks.iter().all(|check| check.is_latest) {
-        // Nothing had to run.
+        // Nothing needed to run.
         return Ok(results);
     }
-    let Some(changed) = before.and_then(|before| changed_again(performer, order, &before)) else {
-        return Ok(results);
-    };
     let is_red = |result: &RepeatResult| matches!(result.verdict, RepeatVerdict::Red { .. });
     if results.iter().any(is_red) {
         return Ok(results);
     }
+    end_services(performer, order, observer)?;
+    let Some(changed) = before.and_then(|before| changed_again(performer, order, &before)) else {
+        return Ok(results);
+    };
     let again = repeat_all(performer, order, deadline, false, observer)?;
+    end_services(performer, order, observer)?;
     if changed_again(performer, order, &changed).is_some() {
         performer.notices.add(
             "the checks of finished tasks change files whenever they run; what passed last may have changed what passed before".to_owned(),
@@ -65,7 +70,7 @@ pub(crate) fn final_check(
     Ok(again)
 }
 
-/// The files that were changed in the meantime; none if there are no others.
+/// Returns the changed files if there are new ones among them.
 fn changed_again(
     performer: &mut Performer,
     order: &FinalCheckOrder,
@@ -75,7 +80,7 @@ fn changed_again(
     (!now.is_subset(before)).then_some(now)
 }
 
-/// Repeats the checks in their order, for as long as there is time.
+/// Repeats the checks in order, as long as there is time.
 fn repeat_all(
     performer: &mut Performer,
     order: &FinalCheckOrder,
@@ -85,25 +90,29 @@ fn repeat_all(
 ) -> Result<Vec<RepeatResult>, PerformError> {
     let file = performer.plan.read()?;
     let mut results = Vec::new();
-    // Different texts may come to the same command: the gate, where a program is missing.
-    let mut known: Vec<(Vec<VerifyCommand>, RepeatVerdict)> = Vec::new();
+    // Different texts can resolve to the same command, such as the gate if a program is missing.
+    // Under other services, the same command is another check.
+    let mut known: Vec<(Vec<VerifyCommand>, Vec<Service>, RepeatVerdict)> = Vec::new();
     for repeated in &order.checks {
         let Some(repeated) = of_rows_in(&file, repeated) else {
             continue;
         };
         let check = check_of(performer, order, &repeated, deadline);
         let commands = performer.context.runnable(&check);
-        let seen = known.iter().find(|(seen, _)| *seen == commands);
+        let is_same = |seen: &[VerifyCommand], under: &[Service]| {
+            seen == commands && under == repeated.services
+        };
+        let seen = known.iter().find(|(seen, under, _)| is_same(seen, under));
         let verdict = if repeated.is_latest && is_unchanged {
             RepeatVerdict::Passed
-        } else if let Some((_, verdict)) = seen {
+        } else if let Some((_, _, verdict)) = seen {
             verdict.clone()
         } else {
             keep_services(performer, order, &repeated, observer)?;
             let check = check_of(performer, order, &repeated, deadline);
             repeat(performer, &check, repeated.last_ms, observer)?
         };
-        known.push((commands, verdict.clone()));
+        known.push((commands, repeated.services.clone(), verdict.clone()));
         results.push(RepeatResult {
             check: repeated.shown(),
             tasks: repeated.tasks,
@@ -113,7 +122,21 @@ fn repeat_all(
     Ok(results)
 }
 
-/// Has the services run that the check had when it passed, and no others.
+/// Ends all services. Those that a check needs are started again for it.
+fn end_services(
+    performer: &mut Performer,
+    order: &FinalCheckOrder,
+    observer: &mut dyn RunObserver,
+) -> Result<(), PerformError> {
+    let none = ServicesOrder {
+        services: Vec::new(),
+        ready_timeout_ms: READY_TIMEOUT_MS,
+        environment: order.environment.clone(),
+    };
+    performer.keep_services(&none, observer)
+}
+
+/// Runs exactly the services that were running when the check passed.
 fn keep_services(
     performer: &mut Performer,
     order: &FinalCheckOrder,
@@ -133,8 +156,8 @@ fn keep_services(
     performer.keep_services(&services, observer)
 }
 
-/// The files that have changed since the last attempt, if that is known. Without any, what passed
-/// since passes still: the commit and the progress file changed nothing that is checked.
+/// Returns the files that have changed since the last attempt, if known. If there are none, checks
+/// that have passed since still pass: commits and the progress file change nothing that is checked.
 fn changed_files(performer: &mut Performer, order: &FinalCheckOrder) -> Option<BTreeSet<RelPath>> {
     let (task, attempt) = order.last_attempt.as_ref()?;
     let name = AttemptName::new(&performer.run, task, *attempt);
@@ -144,7 +167,7 @@ fn changed_files(performer: &mut Performer, order: &FinalCheckOrder) -> Option<B
     Some(changed)
 }
 
-/// The check for those of its tasks that are still in the file.
+/// Returns the check for those of its tasks that are still in the file.
 fn of_rows_in(file: &TaskFile, check: &RepeatedCheck) -> Option<RepeatedCheck> {
     let mut check = check.clone();
     check
@@ -176,7 +199,7 @@ fn check_of<'c>(
     }
 }
 
-/// Repeats a check, and once more if it is red: it may be flaky.
+/// Repeats a check, and runs it once more if it fails, because it may be flaky.
 fn repeat(
     performer: &Performer,
     check: &Check<'_>,
@@ -190,7 +213,7 @@ fn repeat(
     let first = match performer.context.verify(check, observer)? {
         CheckResult::Passed => return Ok(RepeatVerdict::Passed),
         CheckResult::Unverified => return Ok(without_program()),
-        // A check that had no time to end says nothing.
+        // A check that had no time to finish proves nothing.
         CheckResult::Failed { evidence, .. }
             if is_cut(check, &evidence) && !has_hung(began.elapsed(), last_ms) =>
         {
@@ -201,18 +224,18 @@ fn repeat(
     Ok(match performer.context.verify(check, observer)? {
         CheckResult::Passed => RepeatVerdict::Flaky,
         CheckResult::Unverified => without_program(),
-        // It was red, and nothing has shown that it is flaky.
+        // It failed, and nothing shows that it is flaky.
         CheckResult::Failed { evidence, .. } if is_cut(check, &evidence) => red(first),
         CheckResult::Failed { failure, .. } => red(failure),
     })
 }
 
-/// Whether the end of the final check stopped it.
+/// Whether the check was cut off by the end of the final check.
 fn is_cut(check: &Check<'_>, evidence: &Evidence) -> bool {
     evidence.ending.timed_out && check.time_left() < Duration::from_millis(1)
 }
 
-/// Whether a check that was cut had so much more time than it took when it passed that it hangs.
+/// Whether a check that was cut off had so much longer than when it passed that it must hang.
 fn has_hung(had: Duration, last_ms: u64) -> bool {
     had >= Duration::from_millis(last_ms).max(SHORTEST) * HANGS_AFTER
 }
@@ -270,7 +293,7 @@ mod tests {
         let has_hung = |had_s, last_ms| has_hung(Duration::from_secs(had_s), last_ms);
         assert!(!has_hung(30, 10_000));
         assert!(has_hung(50, 10_000));
-        // A quick check may be late.
+        // A quick check may be delayed.
         assert!(!has_hung(4, 3));
         assert!(has_hung(5, 3));
     }

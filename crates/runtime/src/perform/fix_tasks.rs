@@ -1,4 +1,4 @@
-//! New rows in the plan: fix tasks, and tasks that an agent asked for.
+//! New rows in the plan: fix tasks, and tasks requested by an agent.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,15 @@ use regreen_documents::{
     EditError, FixHistory, FixRecord, HealingOutcome, InvalidState, RowId, StateDocument, TaskFile,
 };
 use regreen_engine::{FixOrder, Input, ModifyOrder, ModifyResult, Record};
-use regreen_model::{CommandSeq, FixBudget, Modification, NewTask, TaskId, TaskKey};
+use regreen_model::{CommandSeq, FailureKind, FixBudget, Modification, NewTask, TaskId, TaskKey};
 use regreen_workspace::{EditFileError, RealDisk, edit_file};
 
 use super::completion::edit_progress;
-use super::state_file::{ensure_state_file, read_state};
+use super::state_file::{current_state, ensure_state_file};
 use crate::history::EarlierRuns;
 use crate::performer::{PerformError, Performer};
 
-/// Reads what a task has used of its fix budget; `None` if someone removed or ticked the task.
+/// Reads how much of its fix budget a task has used; `None` if someone removed or ticked the task.
 pub(crate) fn read_budget(
     performer: &mut Performer,
     task: &TaskKey,
@@ -25,12 +25,12 @@ pub(crate) fn read_budget(
     Ok(row.and_then(|row| file.fix_budget(row, &map)))
 }
 
-/// The fixes in the state file; without one only the rows count.
-fn fix_map(performer: &Performer) -> BTreeMap<String, FixRecord> {
-    read_state(performer).fix_task_map()
+/// Returns the fixes in the state file. Without a state file, only the rows count.
+fn fix_map(performer: &mut Performer) -> BTreeMap<String, FixRecord> {
+    current_state(performer).fix_task_map()
 }
 
-/// Inserts a fix after its task and the task's other fixes, unless it stands there. Returns the
+/// Inserts a fix after its task and the task's other fixes, unless it is already there. Returns the
 /// answer to the command.
 pub(crate) fn insert_fix(
     performer: &mut Performer,
@@ -53,7 +53,7 @@ pub(crate) fn insert_fix(
     Ok(Input::Inserted { seq })
 }
 
-/// Sets the box of a task. With `supersede`, ticks its open fixes as well, and returns them.
+/// Ticks or unticks a task. With `supersede`, also ticks its open fixes, and returns them.
 pub(crate) fn tick(
     performer: &mut Performer,
     task: &TaskKey,
@@ -71,10 +71,12 @@ pub(crate) fn tick(
     Ok(fixes)
 }
 
-/// Records in the progress file that healing a task, and all above it, has failed.
+/// Records in the progress file that healing a task, and all tasks above it, has failed. If there is
+/// no file yet, it is made, because the message about the limit names it.
 pub(crate) fn note_failure(
     performer: &mut Performer,
     task: &TaskKey,
+    kind: Option<FailureKind>,
     earlier: &EarlierRuns<'_>,
 ) -> Result<(), PerformError> {
     let file = performer.plan.read()?;
@@ -89,29 +91,30 @@ pub(crate) fn note_failure(
         histories.extend(history(&file, row, ran, HealingOutcome::MaxLimit));
     }
     edit_progress(performer, |progress| {
-        // The original first.
+        // Original first.
         let histories = histories.iter().rev();
-        histories.fold(progress, |progress, history| progress.fix_history(history))
+        let progress = histories.fold(progress, |progress, history| progress.fix_history(history));
+        progress.or_failed(&task.id, kind)
     })
 }
 
-/// The fix history of a task that has passed; `None` if it has no fixes.
+/// Returns the fix history of a task that has passed; `None` if it has no fixes.
 pub(super) fn passed_fixes(
     performer: &mut Performer,
     record: &Record,
     earlier: &EarlierRuns<'_>,
 ) -> Result<Option<FixHistory>, PerformError> {
-    let file = performer.plan.read()?;
-    let map = fix_map(performer);
+    let file = performer.plan.latest()?;
     let Some(row) = file.resolve(&record.task) else {
         return Ok(None);
     };
+    let map = fix_map(performer);
     let ran = fixes_that_ran(&file, row, &map, &record.superseded, earlier)?;
     Ok(history(&file, row, ran, HealingOutcome::Pass))
 }
 
-/// The fixes of a task that were run: those that the journal knows an attempt of, and those that
-/// are done and were not only ticked because the task had passed.
+/// Returns the fixes of a task that were run: those with an attempt in the journal, and those that
+/// are done and were not merely ticked because the task had passed.
 fn fixes_that_ran(
     file: &TaskFile,
     row: RowId,
@@ -144,14 +147,14 @@ fn history(
     })
 }
 
-/// Writes the rows into the plan, or says why not.
+/// Adds the requested rows to the plan, or reports why not.
 pub(crate) fn modify(
     performer: &mut Performer,
     order: &ModifyOrder,
 ) -> Result<ModifyResult, PerformError> {
     ensure_state_file(performer)?;
     let file = performer.plan.read()?;
-    let state = read_state(performer);
+    let state = current_state(performer);
     let name = order.name(&performer.run);
     let tasks = match file.grant(&state, &order.task, &name, &order.request) {
         Ok(tasks) => tasks,
@@ -178,7 +181,7 @@ fn insert_all(
     Ok(performer.plan.read()?.granted_keys(tasks))
 }
 
-/// Records the request, and the rows that it adds.
+/// Records the request and the rows that it adds.
 fn count(
     performer: &mut Performer,
     order: &ModifyOrder,

@@ -1,4 +1,4 @@
-//! Tells modules of the project itself from packages: the task's Files or the workspace name them.
+//! Tells the project's own modules from packages, by the task's Files and by the workspace.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use regreen_model::{Failure, TaskKey};
 
 use crate::performer::{PerformError, Performer};
 
-/// Where a project keeps its own modules.
+/// Where projects keep their own modules.
 const FOLDERS: [&str; 4] = ["", "src", "lib", "app"];
 const ENDINGS: [&str; 7] = ["py", "js", "mjs", "ts", "jsx", "tsx", "rs"];
 
-/// Returns the diagnosis of a task's failure without advice to install a module of the project.
+/// Removes advice to install one of the project's own modules from a diagnosis.
 pub(crate) fn without_own_modules(
     performer: &mut Performer,
     task: &TaskKey,

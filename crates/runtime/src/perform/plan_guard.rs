@@ -1,37 +1,39 @@
-//! The plan belongs to people while anything runs that the agent or the repository wrote: it is
-//! saved before, and reviewed afterwards, also after a crash.
+//! Guards the plan while foreign code runs: saves it before, and reviews it afterwards, even after
+//! a crash.
 //!
-//! `Performer::perform` does so for every command that runs foreign code. An attempt ends its guard
-//! itself, to report the changes as its own; so does the judging of claims, which sets boxes then.
+//! `Performer::perform` does this for every command that runs foreign code. An attempt ends its
+//! guard itself, to report the changes as its own. Judging claims does too, because it then sets
+//! boxes.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::io;
 use std::rc::Rc;
 
-use regreen_documents::TaskFile;
-use regreen_engine::{Issued, State};
+use regreen_documents::{ForeignCode, TaskFile};
+use regreen_engine::{Command, Issued, State};
 use regreen_model::{CommandSeq, PersonChoice, PlanChanges, TaskKey};
+use regreen_supervisor::LastCopy;
 use regreen_workspace::{AttemptName, MAX_FILE, read_text_file};
 
-use super::plan_review::{Author, ReplacedPlan, ReviewedPlan, review_plan};
-use super::state_file::read_state;
+use super::plan_review::{ReplacedPlan, ReviewedPlan, review_plan};
+use super::settings_rows::deny_new_rows;
 use crate::atomic_file::write_atomically;
 use crate::performer::{PerformError, Performer};
 use crate::spec_paths::SpecPaths;
 
-/// What the plan is guarded for.
+/// The command that the plan is guarded for.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardedCommand {
     pub(crate) seq: CommandSeq,
-    /// The task for which foreign code runs, and its attempt.
+    /// The task that foreign code runs for, and its attempt.
     pub(crate) task: Option<(TaskKey, u32)>,
-    /// Rows that were put back once already.
+    /// Rows that were already put back once.
     pub(crate) put_back: BTreeSet<TaskKey>,
 }
 
 impl GuardedCommand {
-    /// The command with this number, which a task of the run waits for.
+    /// The command with this number, which a task of the run is waiting for.
     pub(crate) fn of(seq: CommandSeq, state: &State) -> Self {
         let task = state.task_of(seq);
         Self {
@@ -41,7 +43,7 @@ impl GuardedCommand {
         }
     }
 
-    /// A command that the journal does not know: a power cut has undone its step.
+    /// A command that the journal doesn't know, because a power cut has undone its step.
     pub(crate) fn unknown(state: &State) -> Self {
         Self {
             seq: state.next_seq,
@@ -54,42 +56,44 @@ impl GuardedCommand {
 /// Guards the plan while a command is performed.
 #[derive(Debug)]
 pub(crate) struct PlanGuard {
-    /// None where no foreign code runs, and after the review.
+    /// `None` if no foreign code runs, and after the review.
     guarded: Option<GuardedPlan>,
     task: Option<TaskKey>,
 }
 
-/// The plan as it was when foreign code began to run.
+/// The plan from before foreign code ran.
 #[derive(Debug)]
 struct GuardedPlan {
     command: GuardedCommand,
     before: Rc<TaskFile>,
-    author: Author,
+    code: ForeignCode,
 }
 
 impl PlanGuard {
-    /// Saves the plan if foreign code is to run, so that it can be reviewed even if regreen is
-    /// killed meanwhile.
+    /// Saves the plan if foreign code is about to run, so that it can be reviewed even if regreen
+    /// is killed meanwhile.
     pub(crate) fn begin(
         performer: &mut Performer,
         issued: &Issued,
         state: &State,
     ) -> Result<Self, PerformError> {
-        if !issued.command.runs_foreign_code() {
+        if !performer.runs_foreign_code(&issued.command) {
             return Ok(Self {
                 guarded: None,
                 task: None,
             });
         }
         let command = GuardedCommand::of(issued.seq, state);
-        let before = performer.plan.read()?;
-        let saved = heading(&performer.run, command.seq, before.text()) + before.text();
-        write_atomically(&saved_path(performer), saved.as_bytes())?;
-        Ok(Self::of(command, before, Author::Agent))
+        // It was read just before, to look for lost ticks.
+        let before = performer.plan.latest()?;
+        forget_copy(&performer.paths)?;
+        let saved = &mut performer.saved_plan;
+        saved.save(&performer.run, command.seq, &before)?;
+        Ok(Self::of(command, before, code_of(&issued.command)))
     }
 
-    /// Finds the guard of a command whose end the journal does not know. That may be a later one
-    /// than the pending command: a power cut can undo the last steps.
+    /// Finds the guard of a command whose end is not in the journal. It may be later than the
+    /// pending command, because a power cut can undo the last steps.
     pub(crate) fn interrupted(
         performer: &mut Performer,
         command: GuardedCommand,
@@ -97,80 +101,132 @@ impl PlanGuard {
     ) -> Option<Self> {
         let before = saved(performer, &command, SavedFor::AnyCommand)?;
         let before = TaskFile::read(before);
-        // A file that was removed is restored by the review.
+        // The review restores a removed file.
         let now = performer.plan.read();
         let now = now.unwrap_or_else(|_| Rc::new(before.clone()));
+        let code = match Left::of(performer, &before, &now) {
+            Left::Unchanged => return None,
+            Left::AsItIs => ForeignCode::Agent,
+            Left::Unknown => ForeignCode::Unknown,
+        };
         let before = Rc::new(before.as_chosen(&now, new_choices));
-        Some(Self::of(command, before, Author::AgentOrPerson))
+        Some(Self::of(command, before, code))
     }
 
-    fn of(command: GuardedCommand, before: Rc<TaskFile>, author: Author) -> Self {
+    fn of(command: GuardedCommand, before: Rc<TaskFile>, code: ForeignCode) -> Self {
         Self {
             task: command.task.as_ref().map(|(task, _)| task.clone()),
             guarded: Some(GuardedPlan {
                 command,
                 before,
-                author,
+                code,
             }),
         }
     }
 
-    /// The task for which foreign code runs.
+    /// Returns the task that foreign code runs for.
     pub(crate) fn task(&self) -> Option<&TaskKey> {
         self.task.as_ref()
     }
 
-    /// Reverts what must not change in the plan, and returns what else has changed. Later calls
-    /// find nothing: from now on the file belongs to people. The saved plan stays until the journal
-    /// knows of the changes: if regreen is killed before, it is reviewed again.
+    /// Reverts forbidden changes to the plan, and returns the other changes. Later calls find
+    /// nothing, because the file then belongs to people again. The saved plan is kept until the
+    /// changes are in the journal; if regreen is killed before that, the plan is reviewed again.
     pub(crate) fn end(&mut self, performer: &mut Performer) -> Result<PlanChanges, PerformError> {
         let Some(plan) = &self.guarded else {
             return Ok(PlanChanges::default());
         };
         let reviewed = ReviewedPlan {
             before: Rc::clone(&plan.before),
-            running: plan.running(performer),
+            task: self.task.clone(),
         };
         let mut replaced = plan.replaced(performer);
         let put_back = &plan.command.put_back;
         let changes = review_plan(performer, &reviewed, put_back, &mut replaced)?;
+        let now = performer.plan.latest()?;
+        deny_new_rows(performer, &reviewed.before, &now)?;
         self.guarded = None;
         Ok(changes)
     }
 }
 
-impl GuardedPlan {
-    /// The task, its root, their fixes, and the tasks that it is a part of.
-    fn running(&self, performer: &Performer) -> Vec<TaskKey> {
-        let Some((task, _)) = &self.command.task else {
-            return Vec::new();
-        };
-        let mut running = self.before.worked_on(task);
-        let wholes = read_state(performer).wholes(&task.id);
-        let rows = wholes.iter().flat_map(|id| self.before.rows_with_id(id));
-        running.extend(rows.filter_map(|row| self.before.key(row)));
-        running
+impl Performer {
+    /// Leaves the review of the plan to the next run, as after a kill: here it failed. The copy shows
+    /// how foreign code left the plan.
+    pub(crate) fn leave_plan_to_next_run(&mut self) -> Result<(), PerformError> {
+        self.saved_plan.keep_for_next_run();
+        let LastCopy { file, copy } = last_copy(&self.paths);
+        if let Ok(left) = read_text_file(&file, MAX_FILE) {
+            write_atomically(&copy, left.as_bytes())?;
+        }
+        Ok(())
     }
+}
 
+impl GuardedPlan {
     fn replaced(&self, performer: &Performer) -> ReplacedPlan {
         let (paths, run) = (&performer.paths, &performer.run);
         let (folder, attempt) = match &self.command.task {
             Some((task, attempt)) => (paths.task_folder(run, task), *attempt),
             None => (paths.run_folder(run), 0),
         };
-        ReplacedPlan::new(folder, attempt, self.author)
+        ReplacedPlan::new(folder, attempt, self.code)
     }
 }
 
-/// Whether foreign code had begun to run for a command during which the process ended.
-pub(crate) fn had_begun(performer: &Performer, command: &GuardedCommand) -> bool {
-    saved(performer, command, SavedFor::ThisCommand).is_some()
+/// What runs for a command.
+pub(crate) fn code_of(command: &Command) -> ForeignCode {
+    match command {
+        Command::Verify { .. } | Command::JudgeClaims { .. } | Command::FinalCheck(_) => {
+            ForeignCode::Checks
+        }
+        Command::Commit(_) | Command::CloseCommit { .. } => ForeignCode::CommitHooks,
+        Command::Repair(_) => ForeignCode::Repair,
+        _ => ForeignCode::Agent,
+    }
 }
 
-/// Forgets the saved plan: the journal knows what has changed in it.
-pub(crate) fn forget_saved(performer: &Performer) {
-    // What can't be removed is reviewed again after a crash, which finds nothing.
-    let _ = fs::remove_file(saved_path(performer));
+/// How foreign code left the plan when regreen was killed.
+enum Left {
+    /// As it was before: people have made all changes since.
+    Unchanged,
+    /// As it is now: no one has changed it since.
+    AsItIs,
+    /// Both have changed it, or it is not known when the last process ended.
+    Unknown,
+}
+
+impl Left {
+    /// Goes by the copy that the keeper made when the last process had ended.
+    fn of(performer: &Performer, before: &TaskFile, now: &TaskFile) -> Self {
+        let copy = last_copy(&performer.paths).copy;
+        match read_text_file(&copy, MAX_FILE) {
+            Ok(left) if left == before.text() => Self::Unchanged,
+            Ok(left) if left == now.text() => Self::AsItIs,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// The copy of the plan that a keeper makes if regreen is killed.
+pub(crate) fn last_copy(paths: &SpecPaths) -> LastCopy {
+    LastCopy {
+        file: paths.spec.tasks.clone(),
+        copy: paths.scratch_of_spec("plan-left"),
+    }
+}
+
+/// Forgets the copy: it was made for another command, or before the last process had ended.
+pub(crate) fn forget_copy(paths: &SpecPaths) -> Result<(), PerformError> {
+    match fs::remove_file(last_copy(paths).copy) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Whether foreign code had started to run for a command that was interrupted.
+pub(crate) fn had_begun(performer: &Performer, command: &GuardedCommand) -> bool {
+    saved(performer, command, SavedFor::ThisCommand).is_some()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -180,52 +236,13 @@ enum SavedFor {
     AnyCommand,
 }
 
-/// The plan that was saved for a command, if all of it was.
+/// Returns the plan that was saved for a command, if it was saved completely.
 fn saved(performer: &Performer, command: &GuardedCommand, is_for: SavedFor) -> Option<String> {
-    let saved = read_text_file(&saved_path(performer), MAX_FILE).ok()?;
-    let (_, text) = saved.split_once('\n')?;
-    let found = saved.strip_suffix(text)?;
-    let run = &performer.run;
-    let attempt = command.task.as_ref();
-    let older = attempt.map(|(task, attempt)| older_heading(run, task, *attempt, text));
-    let is_it = found == heading(run, command.seq, text) || Some(found) == older.as_deref();
-    let is_of_run = || {
-        let seq = found.strip_prefix(run.as_str())?.strip_prefix(" #")?;
-        let (seq, length) = seq.trim_end().split_once(' ')?;
-        let length: usize = length.parse().ok()?;
-        seq.parse::<CommandSeq>()
-            .ok()
-            .filter(|_| length == text.len())
+    let (run, saved) = (&performer.run, &performer.saved_plan);
+    let seq = (is_for == SavedFor::ThisCommand).then_some(command.seq);
+    let older = || {
+        let (task, attempt) = command.task.as_ref()?;
+        saved.read_older(&AttemptName::new(run, task, *attempt))
     };
-    let is_any = is_for == SavedFor::AnyCommand && is_of_run().is_some();
-    (is_it || is_any).then(|| text.to_owned())
-}
-
-fn heading(run: &str, seq: CommandSeq, text: &str) -> String {
-    format!("{run} #{seq} {}\n", text.len())
-}
-
-/// Version 0.1.0 saved the plan for attempts only.
-fn older_heading(run: &str, task: &TaskKey, attempt: u32, text: &str) -> String {
-    let AttemptName {
-        run,
-        task,
-        occurrence,
-        attempt,
-    } = AttemptName::new(run, task, attempt);
-    format!("{run} {task}+{occurrence} {attempt} {}\n", text.len())
-}
-
-/// Whether a run ended before it could review the plan: the next one does so first.
-#[must_use]
-pub fn is_plan_unreviewed(paths: &SpecPaths) -> bool {
-    saved_in(paths).exists()
-}
-
-fn saved_path(performer: &Performer) -> PathBuf {
-    saved_in(&performer.paths)
-}
-
-fn saved_in(paths: &SpecPaths) -> PathBuf {
-    paths.scratch().join("plan-before")
+    saved.read(run, seq).or_else(older)
 }

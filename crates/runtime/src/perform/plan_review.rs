@@ -1,4 +1,4 @@
-//! What an attempt did to the plan: what stays, and what is reverted.
+//! The review of a plan after an attempt: which changes stay, and which are reverted.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -6,47 +6,55 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use regreen_documents::{PlanReview, RowChange, TaskFile, review};
+use regreen_documents::{ForeignCode, PlanReview, RowChange, TaskFile, review_after};
 use regreen_model::{PlanChanges, TaskKey};
 use regreen_workspace::{
-    MAX_FILE, ReadError, RealDisk, create_dir_all, create_file, read_text_file,
+    EditFileError, EditReport, MAX_FILE, ReadError, RealDisk, create_dir_all, create_file,
+    read_text_file,
 };
 
+use super::state_file::read_state;
 use crate::performer::{PerformError, Performer};
+use crate::plan_file::EditPlanError;
+use crate::spec_paths::SpecPaths;
 
-/// The plan before foreign code ran, and what must not change in it.
+/// The plan before foreign code ran.
 #[derive(Debug)]
 pub(super) struct ReviewedPlan {
     pub(super) before: Rc<TaskFile>,
-    /// The task, its root, their fixes, and the tasks that it is a part of.
-    pub(super) running: Vec<TaskKey>,
+    /// The task that it ran for.
+    pub(super) task: Option<TaskKey>,
 }
 
-/// Reverts what an agent must not do to the plan, and reports what else it did.
+impl ReviewedPlan {
+    /// The task, its root, their fixes, and the tasks that it is a part of: those must not change.
+    fn running(&self, paths: &SpecPaths) -> Vec<TaskKey> {
+        let Some(task) = &self.task else {
+            return Vec::new();
+        };
+        let mut running = self.before.worked_on(task);
+        let wholes = read_state(paths).wholes(&task.id);
+        let rows = wholes.iter().flat_map(|id| self.before.rows_with_id(id));
+        running.extend(rows.filter_map(|row| self.before.key(row)));
+        running
+    }
+}
+
+/// Reverts forbidden changes to the plan, and reports the others.
 pub(super) fn review_plan(
     performer: &mut Performer,
     plan: &ReviewedPlan,
     put_back: &BTreeSet<TaskKey>,
     replaced: &mut ReplacedPlan,
 ) -> Result<PlanChanges, PerformError> {
-    let before = &plan.before;
-    let restored = restore_file(performer, before, replaced)?;
-    let mut last = PlanReview::default();
-    let mut kept = Ok(());
-    let edited = performer.plan.edit(|now| {
-        // The same parse: the file has not changed.
-        last = if std::ptr::eq(now, &raw const **before) {
-            PlanReview::default()
-        } else {
-            review(before, now, &plan.running, put_back)
-        };
-        let Some(text) = last.text.take() else {
-            return Ok(None);
-        };
-        // Before the edit: if regreen is killed in between, the text is kept twice, not lost.
-        kept = replaced.keep(now.text());
-        Ok(kept.is_ok().then(|| TaskFile::read(text)))
-    })?;
+    let mut restored = None;
+    let (edited, mut last, kept) = match revert(performer, plan, put_back, replaced) {
+        Err(EditFileError::Read(error)) => {
+            restored = Some(restore_file(performer, &plan.before, replaced, &error)?);
+            revert(performer, plan, put_back, replaced)?
+        }
+        reverted => reverted?,
+    };
     kept?;
     performer.notices.edited(&edited);
     if !took_back_only_ticks(&last) {
@@ -59,6 +67,37 @@ pub(super) fn review_plan(
     Ok(last.into_changes())
 }
 
+/// What was written, what the review found, and whether the text that was replaced could be kept.
+type Reverted = (EditReport, PlanReview, io::Result<()>);
+
+/// Reverts what the review does not let stay.
+fn revert(
+    performer: &mut Performer,
+    plan: &ReviewedPlan,
+    put_back: &BTreeSet<TaskKey>,
+    replaced: &mut ReplacedPlan,
+) -> Result<Reverted, EditPlanError> {
+    let before = &plan.before;
+    let paths = &performer.paths;
+    let mut last = PlanReview::default();
+    let mut kept = Ok(());
+    let edited = performer.plan.edit(|now| {
+        // The same parse: the file has not changed.
+        last = if std::ptr::eq(now, &raw const **before) {
+            PlanReview::default()
+        } else {
+            review_after(replaced.code, before, now, &plan.running(paths), put_back)
+        };
+        let Some(text) = last.text.take() else {
+            return Ok(None);
+        };
+        // Before the edit: if regreen is killed in between, the text is kept twice, not lost.
+        kept = replaced.keep(now.text());
+        Ok(kept.is_ok().then(|| TaskFile::read(text)))
+    })?;
+    Ok((edited, last, kept))
+}
+
 fn took_back_only_ticks(review: &PlanReview) -> bool {
     let mut what = review.reverted.iter().map(|one| one.what);
     what.all(|what| what == RowChange::Ticked)
@@ -66,20 +105,18 @@ fn took_back_only_ticks(review: &PlanReview) -> bool {
         && review.skipped.is_empty()
 }
 
-/// Restores the file if it was removed or can't be read any more: what can't be read can't be reviewed.
-/// Returns a warning if it did.
+/// Restores the file if it was removed or is no longer readable, because only a readable file can
+/// be reviewed. Returns a warning if it did.
 fn restore_file(
     performer: &mut Performer,
     before: &TaskFile,
     replaced: &ReplacedPlan,
-) -> Result<Option<String>, PerformError> {
+    error: &ReadError,
+) -> Result<String, PerformError> {
     let path = performer.paths.spec.tasks.clone();
-    let warning = match performer.plan.read() {
-        Ok(_) => return Ok(None),
-        Err(ReadError::NotFound { .. }) => {
-            "the agent removed the task file; it was restored".to_owned()
-        }
-        Err(error) => {
+    let warning = match error {
+        ReadError::NotFound { .. } => "the agent removed the task file; it was restored".to_owned(),
+        error => {
             let kept = replaced.move_aside(&path)?;
             let kept = performer.paths.shown(&kept);
             format!(
@@ -91,16 +128,7 @@ fn restore_file(
         create_dir_all(&RealDisk, folder)?;
     }
     create_file(&RealDisk, &path, before.text())?;
-    Ok(Some(warning))
-}
-
-/// Who may have written the text that the review changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Author {
-    /// regreen watched all the time.
-    Agent,
-    /// No process of regreen's watched between a crash and the resumption.
-    AgentOrPerson,
+    Ok(warning)
 }
 
 /// Keeps the texts that a review replaces, so that nothing is lost.
@@ -108,22 +136,23 @@ pub(crate) enum Author {
 pub(crate) struct ReplacedPlan {
     folder: PathBuf,
     attempt: u32,
-    author: Author,
-    /// The last text that was kept, and where.
+    /// What ran meanwhile.
+    code: ForeignCode,
+    /// The last text that was kept, and its path.
     kept: Option<(String, PathBuf)>,
 }
 
 impl ReplacedPlan {
-    pub(crate) fn new(folder: PathBuf, attempt: u32, author: Author) -> Self {
+    pub(crate) fn new(folder: PathBuf, attempt: u32, code: ForeignCode) -> Self {
         Self {
             folder,
             attempt,
-            author,
+            code,
             kept: None,
         }
     }
 
-    /// Keeps a text that is about to be replaced, unless it was kept before.
+    /// Keeps a text that is about to be replaced, unless it is already kept.
     pub(crate) fn keep(&mut self, text: &str) -> io::Result<()> {
         if matches!(&self.kept, Some((last, _)) if last == text) {
             return Ok(());
@@ -133,8 +162,7 @@ impl ReplacedPlan {
         Ok(())
     }
 
-    /// Keeps the text that the kept one was replaced with as well: their difference is what a
-    /// person may accept.
+    /// Also keeps the text that replaced the kept one: a person may accept their difference.
     pub(crate) fn offer(&self, text: &str) -> io::Result<()> {
         match &self.kept {
             Some((_, path)) => fs::write(base_of(path), text),
@@ -142,28 +170,30 @@ impl ReplacedPlan {
         }
     }
 
-    /// A warning for people, if a text was kept. A reverted tick needs none, unless a person may
-    /// have made it.
+    /// Returns a warning if a text was kept. A reverted tick needs none, unless a person may have
+    /// made it.
     pub(crate) fn warning(
         &self,
         only_ticks: bool,
         shown: impl Fn(&Path) -> String,
     ) -> Option<String> {
         let path = shown(&self.kept.as_ref()?.1);
-        match self.author {
-            Author::Agent if only_ticks => None,
-            Author::Agent => Some(format!(
-                "some of the agent's changes to the task file were reverted; its version is kept as {path}; if they are yours, run `regreen accept-plan`"
-            )),
-            Author::AgentOrPerson => Some(format!(
-                "some changes made to the task file since the interrupted attempt began were \
-                 reverted; a person may have made them, so that version is kept as {path}; if they \
-                 are yours, run `regreen accept-plan`"
-            )),
+        if only_ticks && self.code != ForeignCode::Unknown {
+            return None;
         }
+        Some(match self.code.when() {
+            None => format!(
+                "some of the agent's changes to the task file were reverted; its version is kept as {path}; if they are yours, run `regreen accept-plan`"
+            ),
+            Some(when) => format!(
+                "some changes made to the task file {when} were reverted; a person may have made \
+                 them, so that version is kept as {path}; if they are yours, run `regreen accept-plan`"
+            ),
+        })
     }
 
-    /// Moves something that can't be read as a plan to `<attempt>.plan.unreadable`, or the next free name.
+    /// Moves a file that can't be read as a plan to `<attempt>.plan.unreadable`, or the next free
+    /// name.
     fn move_aside(&self, path: &Path) -> io::Result<PathBuf> {
         fs::create_dir_all(&self.folder)?;
         let mut n = 1_u32;
@@ -181,7 +211,7 @@ impl ReplacedPlan {
         }
     }
 
-    /// Creates `<attempt>.plan.md`, or `<attempt>.plan-2.md` if that exists.
+    /// Creates `<attempt>.plan.md`, or `<attempt>.plan-2.md` and so on if that exists.
     fn write_new(&self, text: &str) -> io::Result<PathBuf> {
         fs::create_dir_all(&self.folder)?;
         let mut n = 1_u32;
@@ -204,19 +234,19 @@ impl ReplacedPlan {
     }
 }
 
-/// Changes to the task file that were reverted, and that a person may accept.
+/// Reverted changes to the task file that a person may accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanOffer {
-    /// Where the changed text is kept.
+    /// The file with the changed text.
     pub kept: PathBuf,
-    /// That text.
+    /// The changed text.
     pub changed: String,
-    /// The text that it was replaced with.
+    /// The text that replaced it.
     pub base: String,
 }
 
 impl PlanOffer {
-    /// Finds the last changes that were reverted in a run and are not accepted.
+    /// Finds the last changes of a run that were reverted and not accepted.
     #[must_use]
     pub fn last_of(run_folder: &Path) -> Option<Self> {
         let files = |folder: &Path| -> Vec<PathBuf> {
@@ -236,10 +266,10 @@ impl PlanOffer {
         })
     }
 
-    /// Offers it no longer.
+    /// Withdraws the offer.
     ///
     /// # Errors
-    /// If the file can't be removed.
+    /// Returns an error if the file can't be removed.
     pub fn close(&self) -> io::Result<()> {
         fs::remove_file(base_of(&self.kept))
     }
@@ -257,7 +287,7 @@ mod tests {
     fn every_replaced_text_is_kept_once_and_none_over_another() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("1.1");
-        let mut replaced = ReplacedPlan::new(folder.clone(), 3, Author::Agent);
+        let mut replaced = ReplacedPlan::new(folder.clone(), 3, ForeignCode::Agent);
         for text in ["one", "one", "two"] {
             replaced.keep(text).unwrap();
         }

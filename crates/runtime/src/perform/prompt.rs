@@ -1,4 +1,4 @@
-//! What an agent is told about a task.
+//! The prompts that tell an agent about a task.
 
 use std::path::Path;
 
@@ -8,11 +8,12 @@ use regreen_engine::AttemptOrder;
 use regreen_model::{FailureRecord, PromptKind, Survey};
 use regreen_workspace::survey;
 
+use super::project_context::items_for_task;
 use crate::history::EarlierRuns;
 use crate::log_file::read_tail;
 use crate::performer::{PerformError, Performer};
 
-/// How much of an interrupted attempt's output the next one is told.
+/// How much of an interrupted attempt's output the next prompt quotes.
 const KNOWN_BYTES: u64 = 4 * 1024;
 
 /// Writes the prompt of an attempt.
@@ -27,8 +28,8 @@ pub(super) fn written_prompt(
     let paths = &performer.paths;
     let (task, root) = (&order.task.task, file.root(row));
     let root_key = file.key(root);
-    // As its log is called; attempts that didn't count allow for as many more. A reminder is part of
-    // the attempt before it.
+    // The number in the log's name. Attempts that don't count raise the limit by as many. A
+    // reminder is part of the attempt before it.
     let number = match order.prompt {
         PromptKind::Reminder => order.attempt.saturating_sub(1),
         _ => order.attempt,
@@ -60,13 +61,13 @@ pub(super) fn written_prompt(
     let reason = |kind, failure| reason(kind, failure, &since, &known, order, &project);
     let prompts = &performer.context.prompts;
     let prompt = match (order.prompt, order.previous.as_ref()) {
-        // The session that is resumed knows the task already.
+        // The resumed session already knows the task.
         (kind, failure) if resumes => {
             let reason = reason(kind, failure);
             let news = prompts.continuation(&brief, &reason);
             news.unwrap_or_else(|| prompts.full(&brief, &reason))
         }
-        // Part of a retry, so that is told as well.
+        // It is part of a retry, so the prompt includes the failure.
         (PromptKind::Reminder | PromptKind::NoOp, failure @ Some(_)) => {
             let full = prompts.full(&brief, &reason(PromptKind::Retry, failure));
             let news = prompts.continuation(&brief, &reason(order.prompt, failure));
@@ -74,7 +75,14 @@ pub(super) fn written_prompt(
         }
         (kind, failure) => prompts.full(&brief, &reason(kind, failure)),
     };
+    // A reminder outside of the session is the first prompt once more.
+    let is_first = matches!(order.prompt, PromptKind::First | PromptKind::Reminder);
+    let project = (is_first && order.previous.is_none() && !resumes).then(|| {
+        let items = || items_for_task(performer, file, row);
+        performer.context.project_section(items)
+    });
     let sections = [
+        project.flatten(),
         prompts.left_running(&brief, &order.left_running),
         prompts.services(&brief, &service_lines(performer)),
         prompts.context(&brief, &order.context),
@@ -84,7 +92,7 @@ pub(super) fn written_prompt(
     })
 }
 
-/// The services that run meanwhile, and why those that should do not.
+/// Describes the running services, and why the others are down.
 fn service_lines(performer: &Performer) -> Vec<String> {
     let needed = performer.services.needed().iter();
     needed
@@ -101,7 +109,7 @@ fn service_lines(performer: &Performer) -> Vec<String> {
         .collect()
 }
 
-/// How the task failed before, and the end of the interrupted attempt's output.
+/// Describes how the task failed before, with the end of the interrupted attempt's output.
 fn known(performer: &Performer, order: &AttemptOrder) -> String {
     let failure = order.previous.as_ref();
     let failed = failure.map(|failure| format!("An earlier attempt failed: {}\n", failure.error));
@@ -111,7 +119,7 @@ fn known(performer: &Performer, order: &AttemptOrder) -> String {
     failed.unwrap_or_default() + &printed
 }
 
-/// Why the agent is prompted. An attempt after a failure always carries the failure.
+/// Returns why the agent is prompted. An attempt after a failure always includes the failure.
 fn reason<'a>(
     kind: PromptKind,
     failure: Option<&'a FailureRecord>,
@@ -136,7 +144,7 @@ fn reason<'a>(
     }
 }
 
-/// How the task failed last that a fix repairs.
+/// Returns how the task that a fix repairs last failed.
 pub(super) fn repaired_failure(
     earlier: &EarlierRuns<'_>,
     file: &TaskFile,
@@ -149,7 +157,7 @@ pub(super) fn repaired_failure(
     })
 }
 
-/// The fixes of a task that are done.
+/// Lists the completed fixes of a task.
 fn repaired(file: &TaskFile, row: RowId) -> String {
     let done = file.fixes(row).filter(|fix| file.is_done(*fix));
     let keys = done.filter_map(|fix| file.key(fix));
@@ -157,7 +165,7 @@ fn repaired(file: &TaskFile, row: RowId) -> String {
         .collect()
 }
 
-/// The facts about the project for an agent that lacked something.
+/// Facts about the project, for an agent that lacked something.
 #[derive(Debug, Default)]
 pub(crate) struct LookedUpProject {
     root: String,
@@ -165,7 +173,7 @@ pub(crate) struct LookedUpProject {
 }
 
 impl LookedUpProject {
-    /// Looks nothing up for an attempt that lacks nothing.
+    /// Looks up nothing for an attempt that lacks nothing.
     pub(crate) fn of(performer: &Performer, order: &AttemptOrder) -> Self {
         match (&order.previous, order.prompt) {
             (Some(failure), PromptKind::Enriched) => {
@@ -175,7 +183,7 @@ impl LookedUpProject {
         }
     }
 
-    /// Looks up what a failure names.
+    /// Looks up the things that a failure names.
     pub(crate) fn looked_up(root: &Path, failure: &FailureRecord) -> Self {
         let found = failure.diagnosis.as_deref();
         let blocker = found.and_then(|found| found.blocked_on.as_deref());

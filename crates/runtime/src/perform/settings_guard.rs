@@ -1,47 +1,49 @@
-//! regreen.toml decides how tasks are checked, and specs/.current-spec which of them the next run is
-//! about. They belong to people while foreign code runs: what that changes in them is taken back,
-//! and kept.
+//! Guards regreen.toml, which decides how tasks are checked, and the files that decide which spec the
+//! next run works on. They belong to people while foreign code runs: changes to them are kept aside
+//! and reverted.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use regreen_documents::{RowId, TaskFile};
-use regreen_workspace::{MAX_FILE, read_file};
+use regreen_workspace::{MAX_FILE, RealDisk, current_spec_file, read_file};
 
 use crate::atomic_file::write_atomically;
 use crate::performer::{PerformError, Performer};
 use crate::run::RunError;
 use crate::spec_paths::SpecPaths;
 
-const FILE: &str = "regreen.toml";
-const CURRENT_SPEC: &str = "specs/.current-spec";
+pub(super) const FILE: &str = "regreen.toml";
+/// The settings of smart-ralph's plugin.
+const PLUGIN: &str = ".claude/ralph-specum.local.md";
 
 /// Guards the workspace's settings while commands are performed.
 #[derive(Debug)]
 pub(crate) struct SettingsGuard {
-    root: PathBuf,
-    /// A copy of regreen.toml for the next process, if this one is killed.
+    files: [GuardedFile; 3],
+    /// A copy of regreen.toml for the next process, in case this one is killed or can't revert.
     copy: PathBuf,
-    /// The files when foreign code last began to run.
-    before: [Option<Settings>; 2],
-    /// Foreign code runs that must not change regreen.toml.
+    /// Foreign code is running, or what it changed could not be reverted.
     is_on: bool,
 }
 
-/// What is guarded, and what it decides.
-const GUARDED: [(&str, &str); 2] = [
-    (FILE, "how tasks are checked"),
-    (CURRENT_SPEC, "which spec is run"),
-];
+/// A file that people decide about.
+#[derive(Debug)]
+struct GuardedFile {
+    path: PathBuf,
+    /// What it decides.
+    decides: &'static str,
+    /// As it was when foreign code last started to run; `None` if that may change it.
+    before: Option<Settings>,
+}
 
-/// What is in the file; nothing if there is none.
+/// The content of a file; `None` if it doesn't exist.
 type Settings = Option<Vec<u8>>;
 
-/// What foreign code did to the file.
+/// What foreign code did to a file.
 #[derive(Debug, PartialEq, Eq)]
 enum Change {
-    /// Its version is kept.
+    /// It wrote a file, which is kept.
     Written {
         kept: PathBuf,
     },
@@ -50,59 +52,84 @@ enum Change {
 
 impl SettingsGuard {
     pub(crate) fn new(paths: &SpecPaths) -> Self {
+        let file = |path, decides| GuardedFile {
+            path,
+            decides,
+            before: None,
+        };
+        let root = &paths.root;
         Self {
-            root: paths.root.clone(),
+            files: [
+                file(root.join(FILE), "how tasks are checked"),
+                file(current_spec_file(&RealDisk, root), "which spec is run"),
+                file(root.join(PLUGIN), "where specs are"),
+            ],
             copy: copy_in(paths),
-            before: [None, None],
             is_on: false,
         }
     }
 
     /// Remembers the files before foreign code runs.
     pub(crate) fn begin(&mut self) -> Result<(), PerformError> {
-        for ((name, _), before) in GUARDED.iter().zip(&mut self.before) {
-            // A pipe or a folder in its place decides nothing.
-            let Ok(now) = read(&self.root.join(name)) else {
-                *before = None;
+        for (at, file) in self.files.iter_mut().enumerate() {
+            // A pipe or folder in its place has no effect.
+            let Ok(now) = read(&file.path) else {
+                file.before = None;
                 continue;
             };
-            if before.as_ref() == Some(&now) {
+            if file.before.as_ref() == Some(&now) {
                 continue;
             }
-            if *name == FILE {
+            if at == 0 {
                 write_atomically(&self.copy, now.as_deref().unwrap_or_default())?;
             }
-            *before = Some(now);
+            file.before = Some(now);
         }
         self.is_on = true;
         Ok(())
     }
 
-    /// Lets what runs now change regreen.toml.
+    /// Allows the code that runs now to change regreen.toml.
     pub(crate) fn allow_changes(&mut self) {
-        self.before[0] = None;
+        let [settings, ..] = &mut self.files;
+        settings.before = None;
     }
 
-    /// Takes back what has changed since, and returns what it was.
-    fn end(&mut self, kept_in: &Path) -> Result<Vec<(usize, Change)>, PerformError> {
+    /// Reverts the changes since `begin`, and returns them. After an error, the guard is still on.
+    fn end(
+        &mut self,
+        kept_in: &Path,
+    ) -> Result<Vec<(PathBuf, &'static str, Change)>, PerformError> {
         let mut changes = Vec::new();
-        if !std::mem::take(&mut self.is_on) {
+        if !self.is_on {
             return Ok(changes);
         }
-        for (at, ((name, _), before)) in GUARDED.iter().zip(&self.before).enumerate() {
-            let path = self.root.join(name);
-            let Some(before) = before else {
+        for file in &self.files {
+            let Some(before) = &file.before else {
                 continue;
             };
-            if !read(&path).is_ok_and(|now| now == *before) {
-                changes.push((at, restore(&path, before.as_deref(), kept_in)?));
+            if !read(&file.path).is_ok_and(|now| now == *before) {
+                let change = restore(&file.path, before.as_deref(), kept_in)
+                    .map_err(|error| not_restored(&file.path, error))?;
+                changes.push((file.path.clone(), file.decides, change));
             }
         }
+        self.is_on = false;
         Ok(changes)
     }
 }
 
-/// Writes a file as it was, and keeps what is in its place.
+fn not_restored(path: &Path, error: PerformError) -> PerformError {
+    match error {
+        PerformError::Broken(why) => PerformError::Broken(format!(
+            "{} was changed while a task ran, and it can't be restored: {why}",
+            path.display()
+        )),
+        other => other,
+    }
+}
+
+/// Restores a file, and keeps the one in its place.
 fn restore(path: &Path, before: Option<&[u8]>, kept_in: &Path) -> Result<Change, PerformError> {
     let change = if path.symlink_metadata().is_ok() {
         let kept = free_name(kept_in, path);
@@ -119,20 +146,20 @@ fn restore(path: &Path, before: Option<&[u8]>, kept_in: &Path) -> Result<Change,
 }
 
 impl Drop for SettingsGuard {
-    /// A process that ends by itself has taken everything back.
+    /// A process that exits normally has reverted everything, or leaves that to the next one.
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.copy);
+        if !self.is_on {
+            let _ = fs::remove_file(&self.copy);
+        }
     }
 }
 
 impl Performer {
-    /// Takes back what foreign code has changed in the files.
+    /// Reverts the changes that foreign code made to the files.
     pub(crate) fn end_settings_guard(&mut self) -> Result<(), PerformError> {
         let folder = self.paths.run_folder(&self.run);
-        for (at, change) in self.settings.end(&folder)? {
-            let Some((name, decided)) = GUARDED.get(at) else {
-                continue;
-            };
+        for (path, decides, change) in self.settings.end(&folder)? {
+            let name = self.paths.shown(&path);
             let how = match change {
                 Change::Removed => "removed".to_owned(),
                 Change::Written { kept } => {
@@ -140,27 +167,21 @@ impl Performer {
                     format!("changed (that version is kept as {kept})")
                 }
             };
-            let exception = if *name == FILE {
-                ". A task may change it if its Files name it"
+            let exception = if name == FILE {
+                ". A task may change it if its Files, as you wrote them, name it"
             } else {
                 ""
             };
             self.notices.add(format!(
-                "{name} decides {decided}, and it was {how} while a task ran; it was restored{exception}"
+                "{name} decides {decides}, and it was {how} while a task ran; it was restored{exception}"
             ));
         }
         Ok(())
     }
 }
 
-/// Returns whether it is part of a task to change the file.
-pub(super) fn is_about_settings(plan: &TaskFile, row: RowId) -> bool {
-    let files = plan.task(row).and_then(|task| task.fields.files);
-    files.is_some_and(|files| files.contains(FILE))
-}
-
-/// Refuses to go on after a kill if the file is no longer as it was: the settings of the next run
-/// may be the agent's.
+/// Refuses to continue after a kill if the file has changed: the next run would use settings that
+/// an agent may have written.
 pub(crate) fn refuse_changed_settings(paths: &SpecPaths) -> Result<(), RunError> {
     let (path, before) = (paths.root.join(FILE), copy_in(paths));
     let Ok(known) = read_file(&before, MAX_FILE) else {

@@ -1,5 +1,5 @@
 use std::io;
-use std::path::Path;
+use std::rc::Rc;
 
 use regreen_documents::{InvalidState, StateDocument, TaskFile};
 use regreen_model::StateFile;
@@ -9,14 +9,51 @@ use regreen_workspace::{
 };
 
 use crate::performer::{PerformError, Performer};
+use crate::spec_paths::SpecPaths;
 
-/// Saves the state of the run. Creates the state file if there is none, or none that can be read.
+/// The state file as it was last read or written. It is read for every question, but parsed again only
+/// if it has changed.
+#[derive(Debug, Default)]
+pub(crate) struct KnownState {
+    last: Option<(String, Rc<StateDocument>)>,
+}
+
+impl KnownState {
+    fn parse(&mut self, text: &str) -> Result<Rc<StateDocument>, InvalidState> {
+        if let Some((known, state)) = &self.last
+            && known == text
+        {
+            return Ok(Rc::clone(state));
+        }
+        let state = Rc::new(StateDocument::read(text)?.0);
+        self.last = Some((text.to_owned(), Rc::clone(&state)));
+        Ok(state)
+    }
+
+    /// Returns the text with a change, if that differs.
+    fn edited(
+        &mut self,
+        text: &str,
+        change: impl FnOnce(&mut StateDocument),
+    ) -> Result<Option<String>, InvalidState> {
+        let state = self.parse(text)?;
+        self.last = None;
+        let mut state = Rc::unwrap_or_clone(state);
+        change(&mut state);
+        let updated = state.to_text();
+        let is_new = updated != text;
+        self.last = Some((updated.clone(), Rc::new(state)));
+        Ok(is_new.then_some(updated))
+    }
+}
+
+/// Saves the state of the run. Creates the state file if it is missing or unreadable.
 pub(crate) fn save_state(performer: &mut Performer, file: &StateFile) -> Result<(), PerformError> {
     let tasks = performer.plan.latest()?;
-    let edited = match edit_state(&performer.paths.state, file, &tasks) {
+    let edited = match edit_state(performer, file, &tasks) {
         Err(EditFileError::Edit(_) | EditFileError::Read(_)) => {
             ensure_state_file(performer)?;
-            edit_state(&performer.paths.state, file, &tasks)?
+            edit_state(performer, file, &tasks)?
         }
         edited => edited?,
     };
@@ -25,20 +62,17 @@ pub(crate) fn save_state(performer: &mut Performer, file: &StateFile) -> Result<
 }
 
 fn edit_state(
-    path: &Path,
+    performer: &mut Performer,
     file: &StateFile,
     tasks: &TaskFile,
 ) -> Result<EditReport, EditFileError<InvalidState>> {
-    edit_file(&RealDisk, path, |text| {
-        let (mut state, _) = StateDocument::read(text)?;
-        state.record_run(file, tasks);
-        let updated = state.to_text();
-        Ok((updated != text).then_some(updated))
+    let known = &mut performer.state;
+    edit_file(&RealDisk, &performer.paths.state, |text| {
+        known.edited(text, |state| state.record_run(file, tasks))
     })
 }
 
-/// Creates the state file if there is none, or none that can be read. Keeps an unreadable one
-/// beside it.
+/// Creates the state file if it is missing or unreadable. Keeps an unreadable one beside it.
 pub(crate) fn ensure_state_file(performer: &mut Performer) -> Result<(), PerformError> {
     let path = performer.paths.state.clone();
     match read_text(&RealDisk, &path) {
@@ -81,18 +115,58 @@ fn set_aside(performer: &mut Performer, why: &str) -> Result<(), PerformError> {
 }
 
 /// Reads the state file; an empty state if there is none, or none that can be read.
-pub(super) fn read_state(performer: &Performer) -> StateDocument {
+pub(super) fn current_state(performer: &mut Performer) -> Rc<StateDocument> {
     let text = read_text(&RealDisk, &performer.paths.state);
+    let state = text
+        .ok()
+        .and_then(|file| performer.state.parse(&file.text).ok());
+    state.unwrap_or_default()
+}
+
+/// Reads and parses the state file; an empty state if there is none, or none that can be read.
+pub(super) fn read_state(paths: &SpecPaths) -> StateDocument {
+    let text = read_text(&RealDisk, &paths.state);
     let state = text
         .ok()
         .and_then(|file| StateDocument::read(&file.text).ok());
     state.map(|(state, _)| state).unwrap_or_default()
 }
 
-/// Removes the state file when all is done: other tools take it for work that is left.
+/// Removes the state file once all tasks are done, because other tools take it as a sign of
+/// remaining work.
 pub(crate) fn remove_state_file(performer: &Performer) -> Result<(), PerformError> {
     match std::fs::remove_file(&performer.paths.state) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(PerformError::broken(&error)),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_parsed_again_only_if_its_text_has_changed() {
+        let mut known = KnownState::default();
+        let text = "{\n  \"mine\": 1,\n  \"taskIndex\": 2\n}\n";
+        let first = known.parse(text).unwrap();
+        assert!(Rc::ptr_eq(&first, &known.parse(text).unwrap()));
+        let other = text.replace('1', "7");
+        assert!(!Rc::ptr_eq(&first, &known.parse(&other).unwrap()));
+        assert!(known.parse("{").is_err());
+    }
+
+    #[test]
+    fn an_edit_sees_the_text_that_it_is_given_and_not_the_last_one() {
+        let mut known = KnownState::default();
+        let text = |mine: u32| format!("{{\n  \"mine\": {mine},\n  \"phase\": \"execution\"\n}}\n");
+        let mut enable = |text: &str| known.edited(text, |state| state.set_recovery_mode(true));
+        let once = enable(&text(1)).unwrap().unwrap();
+        assert!(once.contains("\"mine\": 1") && once.contains("\"recoveryMode\": true"));
+        // Someone saved an older text in between, with a key of their own.
+        let again = enable(&text(9)).unwrap().unwrap();
+        assert!(again.contains("\"mine\": 9") && again.contains("\"recoveryMode\": true"));
+        assert_eq!(enable(&again).unwrap(), None);
+        assert!(enable("[]").is_err());
     }
 }

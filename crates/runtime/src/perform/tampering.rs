@@ -1,4 +1,4 @@
-//! Reviews what an attempt did to things that checks depend on and git does not show.
+//! Reviews changes to things that checks depend on but git does not show.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use crate::atomic_file::write_atomically;
 use crate::performer::{PerformError, Performer};
 use crate::tree::TreeError;
 
-/// How many changes are named.
+/// The most changes that are named.
 const MAX_NAMED: usize = 8;
 
-/// What a run compares its attempts with.
+/// The state that a run compares its attempts with.
 ///
-/// Agents can write to the file of it, so it is only read by a process that did not make it.
+/// Agents can write to its file, so only a process that has no copy in memory reads it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Baseline {
     surroundings: Surroundings,
-    /// An attempt has weakened a check, and this is how it was before. It stays so until it is
-    /// restored: otherwise the next attempt would pass by it.
+    /// An attempt has weakened a check, and this is how the check was before. Kept until the check
+    /// is restored: otherwise the next attempt could pass because of it.
     is_weakened: bool,
-    /// The files of git's settings and hooks when they were last observed.
+    /// Identifies the files of git's settings and hooks as they were last observed.
     #[serde(skip)]
     stamp: String,
 }
@@ -33,7 +33,8 @@ fn path(performer: &Performer) -> PathBuf {
     folder.join("surroundings.json")
 }
 
-/// What a weakened check was like before, for later runs as well: none of them may pass by it.
+/// Returns the file with the state from before a check was weakened. Later runs use it too: none of
+/// them may pass because of a weakened check.
 fn weakened_path(performer: &Performer) -> PathBuf {
     performer.paths.own().join("weakened-check.json")
 }
@@ -47,7 +48,7 @@ fn read_baseline(path: &Path) -> Option<Baseline> {
     serde_json::from_str(&text).ok()
 }
 
-/// Keeps it for this process, and in a file for the next one.
+/// Keeps the baseline for this process, and in a file for the next one.
 fn save(performer: &mut Performer, baseline: Baseline) -> Result<(), PerformError> {
     let text = serde_json::to_string(&baseline).unwrap_or_default();
     let weakened = weakened_path(performer);
@@ -80,9 +81,9 @@ fn stamp(performer: &Performer, seen: &Surroundings) -> String {
     stamp.unwrap_or_default()
 }
 
-/// Remembers what is there before an attempt. What has changed since the last one is people's.
+/// Remembers the surroundings before an attempt. Changes since the last attempt are people's own.
 pub(super) fn remember_surroundings(performer: &mut Performer) -> Result<(), PerformError> {
-    // A person accepts what was weakened by removing the file.
+    // A person accepts a weakened check by removing the file.
     if let Some(weakened) = read_baseline(&weakened_path(performer)) {
         performer.baseline = Some(weakened);
         return Ok(());
@@ -90,7 +91,7 @@ pub(super) fn remember_surroundings(performer: &mut Performer) -> Result<(), Per
     let earlier = performer.baseline.take().or_else(|| saved(performer));
     let mut surroundings = observe(performer)?;
     if let Some(earlier) = earlier {
-        // A pattern of one attempt must not hide what the next one writes.
+        // An ignore pattern of one attempt must not hide what the next one writes.
         surroundings.excludes = earlier.surroundings.excludes;
     }
     save(
@@ -103,7 +104,7 @@ pub(super) fn remember_surroundings(performer: &mut Performer) -> Result<(), Per
     )
 }
 
-/// Lists what an attempt changed there. If that weakens a check, the attempt has failed.
+/// Lists what an attempt changed in the surroundings. If it weakened a check, it has failed.
 pub(super) fn review_surroundings(
     performer: &mut Performer,
     report: AttemptReport,
@@ -130,13 +131,13 @@ pub(super) fn review_surroundings(
     Ok(report)
 }
 
-/// Reviews what a check did there, if it did anything: the agent may have written it. Returns why
-/// it has failed if it weakened another check.
+/// Reviews what a check changed in the surroundings, because the agent may have written the check.
+/// Returns an error if it weakened another check.
 pub(crate) fn review_check(performer: &mut Performer) -> Result<Option<String>, PerformError> {
     let Some(baseline) = performer.baseline.take() else {
         return Ok(None);
     };
-    // What the first of two runs of a check has weakened, the second finds as it left it.
+    // The second of two runs of a check finds a weakened check as the first run left it.
     let _from_before_the_check = performer.tree.take_ignored();
     let is_same = stamp(performer, &baseline.surroundings) == baseline.stamp;
     if is_same && !baseline.is_weakened {
@@ -146,7 +147,8 @@ pub(crate) fn review_check(performer: &mut Performer) -> Result<Option<String>, 
     review(performer, baseline, "Verify")
 }
 
-/// Lists what has changed, and returns what weakens a check. Who did it is an attempt or a Verify.
+/// Lists the changes, and returns an error if one of them weakens a check. `who` is the attempt or
+/// the Verify.
 fn review(
     performer: &mut Performer,
     baseline: Baseline,
@@ -158,7 +160,7 @@ fn review(
         .iter()
         .partition(|one| matches!(one, Tampering::Weakened(_)));
     let is_weakened = !weakened.is_empty();
-    // Also where nothing has changed: the file may no longer be what was written.
+    // Even if nothing has changed: the file may have been overwritten.
     save(
         performer,
         Baseline {
@@ -175,7 +177,7 @@ fn review(
     if !is_weakened {
         return Ok(None);
     }
-    // This is for people, and the error for the agent as well.
+    // Only people can accept it; the error is for the agent as well.
     let accepted =
         "if a check is to stay as the agent left it, accept it: rm .regreen/weakened-check.json";
     performer.notices.add(accepted.to_owned());
@@ -194,6 +196,6 @@ fn words(performer: &Performer, found: &[&Tampering]) -> String {
     if found.len() > MAX_NAMED {
         words.push(format!("{} more", found.len() - MAX_NAMED));
     }
-    // Even the name of a setting may hold a password: it may have an address in it.
+    // Even the name of a setting can contain a password, inside a URL.
     performer.context.processes.masks.mask(&words.join("; "))
 }

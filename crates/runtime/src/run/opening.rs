@@ -1,4 +1,4 @@
-//! The run that is to be driven: a new one, or one that has not ended.
+//! The run to drive: a new one, or one that has not ended.
 
 use std::path::Path;
 
@@ -15,17 +15,17 @@ use crate::spec_paths::{SpecPaths, database};
 /// Opens the workspace's journal.
 ///
 /// # Errors
-/// If it cannot be used.
+/// Returns an error if it can't be opened.
 pub fn open_store(root: &Path) -> Result<Store, RunError> {
     let path = database(root);
     let opened = Store::open(&path, clock::stored_ms(clock::now()));
     opened.map_err(|source| RunError::Store { path, source })
 }
 
-/// Opens the workspace's journal read-only; `None` if there is none.
+/// Opens the workspace's journal read-only; `None` if it does not exist.
 ///
 /// # Errors
-/// If it cannot be read.
+/// Returns an error if it can't be read.
 pub fn open_store_read_only(root: &Path) -> Result<Option<Store>, RunError> {
     let path = database(root);
     let opened = Store::open_read_only(&path, clock::stored_ms(clock::now()));
@@ -45,12 +45,12 @@ pub(super) fn open_checked(paths: &SpecPaths) -> Result<Store, RunError> {
 pub(super) struct OpenedRun {
     pub(super) journal: Journal,
     pub(super) state: State,
-    /// How the run before ended, if it was killed before it could report that.
+    /// How the previous run ended, if it was killed before it could report that.
     pub(super) unreported: Option<String>,
 }
 
-/// Resumes the run that has not ended, else begins one. A run that was killed between its end
-/// and the report of it has ended.
+/// Resumes the run that has not ended, or starts a new one. A run that was killed between its end
+/// and its report counts as ended.
 pub(super) fn reopen_or_begin(mut store: Store, paths: &SpecPaths) -> Result<OpenedRun, RunError> {
     let mut unreported = None;
     if let Some(run) = store.unfinished_run(&paths.spec_key())? {
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::tree_lock::create_own_folder;
 
-    /// A run that was killed when its outcome was stored but not yet reported.
+    /// A run that was killed after its outcome was stored, but before it was reported.
     fn killed_after(outcome: RunOutcome) -> (tempfile::TempDir, SpecPaths) {
         let root = tempfile::tempdir().unwrap();
         let tasks = root.path().join("specs/demo/tasks.md");
@@ -150,7 +150,7 @@ mod tests {
             "{unreported}"
         );
         assert!(opened.state.run.is_empty(), "another run begins");
-        // It was reported then.
+        // Reopening it has reported it.
         drop(opened.journal);
         let opened = reopen_or_begin(open_store(&paths.root).unwrap(), &paths).unwrap();
         assert_eq!(opened.unreported, None);

@@ -13,17 +13,18 @@ use regreen_repairs::release_git_lock;
 use regreen_supervisor::{Exit, Stdin, Stream};
 use regreen_workspace::{
     AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitReport, CommitRequest, Git,
-    GitCall, GitError, GitReply, GitRunner, GuardedHead, MAX_FILE, Oid, RealDisk, References,
-    RelPath, SnapshotLimits, SnapshotSide, Snapshots, StoredSnapshot, read_file,
+    GitCall, GitError, GitReply, GitRunner, GuardedHead, MAX_FILE, Oid, PathStatus, RealDisk,
+    References, RelPath, SnapshotLimits, SnapshotSide, Snapshots, StagedVersions, StoredSnapshot,
+    path_status, read_file,
 };
 
-use super::users_work::UsersWork;
+use super::users_work::{UsersWork, staged_version_lost};
 use super::{AttemptChanges, ClosingJob, CommitJob, TreeError};
 use crate::atomic_file::write_atomically;
 use crate::clock;
 use crate::process::{Job, Processes, Sink};
 
-/// Lists the paths that the user had changed before the run began, each ended by a zero byte.
+/// Lists the paths that the user had changed before the run began, each terminated by a zero byte.
 const DIRTY: &str = "dirty-before";
 
 /// A working tree in git.
@@ -32,17 +33,22 @@ pub(crate) struct GitTree {
     snapshots: Snapshots,
     scratch: PathBuf,
     before: Option<(AttemptName, Oid)>,
-    /// HEAD as it was before the attempt, with the snapshot from then; after the attempt, as it
-    /// left it.
+    /// HEAD and the snapshot from before the attempt; once the attempt is over, HEAD as it left it.
     guarded: Option<(AttemptName, GuardedHead, Oid)>,
-    /// The references of people before the attempt.
+    /// People's references before the attempt.
     references: Option<(AttemptName, References)>,
-    /// The user's own changes, which are not committed.
+    /// What was staged of the user's changes before the attempt.
+    staged: StagedVersions,
+    /// Files that the snapshot before the attempt has not, or not as they are.
+    left_out: BTreeSet<RelPath>,
+    /// The user's own changes, which are never committed.
     users: BTreeSet<RelPath>,
-    /// What the attempts of this process changed.
+    /// The changes of this process's attempts.
     changed: BTreeMap<AttemptName, BTreeSet<RelPath>>,
-    /// This process began the run, so that it has seen all of its attempts.
+    /// This process began the run, so it has seen all attempts.
     has_begun_run: bool,
+    /// Commits whose paths the user's index still shows as changed: another program held it.
+    behind: Vec<Oid>,
 }
 
 impl GitTree {
@@ -62,9 +68,12 @@ impl GitTree {
             before: None,
             guarded: None,
             references: None,
+            staged: StagedVersions::default(),
+            left_out: BTreeSet::new(),
             users: BTreeSet::new(),
             changed: BTreeMap::new(),
             has_begun_run: false,
+            behind: Vec::new(),
         }
     }
 
@@ -81,8 +90,8 @@ impl GitTree {
         self.snapshots.git()
     }
 
-    /// Takes what is dirty now for the user's, unless an attempt made it; a resumed run loads what
-    /// it found at its beginning.
+    /// Takes dirty paths as the user's, unless an attempt made them. A resumed run loads what it
+    /// found at its start.
     pub(super) fn begin(
         &mut self,
         run_folder: &Path,
@@ -93,7 +102,7 @@ impl GitTree {
             Ok(bytes) => parse_paths(&bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let users = self.users_paths(run_folder, own)?;
-                // Atomically: a resumed run would commit whatever is missing here.
+                // Atomically, because a resumed run would commit any path that is missing here.
                 write_atomically(&path, &render_paths(&users))?;
                 self.has_begun_run = true;
                 users
@@ -103,8 +112,8 @@ impl GitTree {
         Ok(())
     }
 
-    /// The dirty paths, except files that are exactly as an attempt left them, or as they were before
-    /// it and `regreen undo` restored them.
+    /// Returns the dirty paths, except files that are exactly as an attempt left them, or as they
+    /// were before it and `regreen undo` restored them.
     fn users_paths(
         &mut self,
         run_folder: &Path,
@@ -130,8 +139,9 @@ impl GitTree {
         Ok(dirty)
     }
 
-    /// The paths among these that an attempt changed and that are now as it left them, or as they were
-    /// before it. What the user had changed before that run is theirs again once it is undone.
+    /// Returns those of the paths that an attempt changed and that are now as it left them, or as
+    /// they were before it. Changes that the user had made before that run are theirs again once
+    /// the attempt is undone.
     fn left_as_made(
         &self,
         span: &AttemptSpan,
@@ -155,13 +165,37 @@ impl GitTree {
         Ok(changes.into_iter().map(|change| change.path).collect())
     }
 
-    pub(super) fn before(&mut self, name: &AttemptName, now: Timestamp) -> Result<(), TreeError> {
+    /// Returns warnings about files that are not in the snapshot.
+    pub(super) fn before(
+        &mut self,
+        name: &AttemptName,
+        now: Timestamp,
+    ) -> Result<Vec<String>, TreeError> {
         let taken = self.snapshots.take_before(name, clock::system_time(now))?;
+        let root = self.git().root().to_owned();
+        let left_out = taken.warnings.iter().map(|warning| warning.path.clone());
+        let is_there = |path: &RelPath| path.under(&root).symlink_metadata().is_ok();
+        self.left_out = left_out.filter(is_there).collect();
         let guarded = self.snapshots.guard_head()?;
         self.references = Some((name.clone(), self.git().references()?));
         self.guarded = Some((name.clone(), guarded, taken.oid.clone()));
+        self.staged = self.git().staged_versions(&self.users);
         self.before = Some((name.clone(), taken.oid));
-        Ok(())
+        Ok(taken.warnings.iter().map(ToString::to_string).collect())
+    }
+
+    /// Names the files that no snapshot has and that are gone now.
+    fn lost_for_good(&mut self, name: &AttemptName) -> Vec<String> {
+        let root = self.git().root().to_owned();
+        let mut gone = std::mem::take(&mut self.left_out);
+        gone.retain(|path| path.under(&root).symlink_metadata().is_err());
+        let AttemptName { task, attempt, .. } = name;
+        let gone = gone.iter().map(|path| {
+            format!(
+                "{path} was removed during attempt {attempt} of task {task}, and no snapshot has it"
+            )
+        });
+        gone.collect()
     }
 
     pub(super) fn after(
@@ -177,10 +211,10 @@ impl GitTree {
         let head_before = self.guarded_head(name);
         let moved = self.put_head_back(name)?;
         if moved.is_some() {
-            // Files were written since the tree was looked at.
+            // Files have been written since the tree was scanned.
             let _outdated = self.snapshots.take_ignored();
         }
-        // From here on its Verify runs.
+        // Verify runs from here on.
         self.guarded = Some((
             name.clone(),
             self.snapshots.guard_head()?,
@@ -193,6 +227,16 @@ impl GitTree {
         self.changed.insert(name.clone(), changed.clone());
         let head = self.git().head()?;
         let mut warnings: Vec<String> = after.warnings.iter().map(ToString::to_string).collect();
+        warnings.extend(self.lost_for_good(name));
+        let trees: Vec<&Oid> = [Some(&before), head_before.as_ref(), head.as_ref()]
+            .into_iter()
+            .flatten()
+            .collect();
+        let lost = self.git().lost_versions(&self.staged, &trees, name);
+        warnings.extend(
+            lost.iter()
+                .map(|(path, oid)| staged_version_lost(name, path, oid)),
+        );
         warnings.extend(self.harm_to_users_work(
             name,
             &after.oid,
@@ -207,13 +251,13 @@ impl GitTree {
         })
     }
 
-    /// HEAD before the attempt.
+    /// Returns HEAD from before the attempt.
     fn guarded_head(&self, name: &AttemptName) -> Option<Oid> {
         let (_, guarded, _) = self.guarded.as_ref().filter(|(of, ..)| of == name)?;
         guarded.commit().cloned()
     }
 
-    /// What the attempt did to work of the user's that is not its task's.
+    /// Describes what the attempt did to the user's work outside its task.
     fn harm_to_users_work(
         &self,
         attempt: &AttemptName,
@@ -231,7 +275,7 @@ impl GitTree {
         work.harm(after, changed, head_before)
     }
 
-    /// Puts HEAD and its branch back if they were moved since they were last looked at.
+    /// Puts HEAD and its branch back if they have moved since they were last checked.
     pub(super) fn put_head_back(
         &mut self,
         name: &AttemptName,
@@ -250,7 +294,29 @@ impl GitTree {
         }))
     }
 
-    /// The snapshot before an attempt, which an earlier process may have taken.
+    pub(super) fn texts_before(
+        &self,
+        name: &AttemptName,
+        paths: &BTreeSet<RelPath>,
+    ) -> Result<Option<BTreeMap<RelPath, String>>, TreeError> {
+        let Some(before) = self.before_of(name)? else {
+            return Ok(None);
+        };
+        Ok(Some(self.git().texts(&before, paths)?))
+    }
+
+    pub(super) fn restore_before(
+        &mut self,
+        name: &AttemptName,
+        paths: &BTreeSet<RelPath>,
+    ) -> Result<Vec<RelPath>, TreeError> {
+        let Some(before) = self.before_of(name)? else {
+            return Ok(Vec::new());
+        };
+        Ok(self.snapshots.restore_files(&RealDisk, &before, paths)?)
+    }
+
+    /// Returns the snapshot from before an attempt, which an earlier process may have taken.
     fn before_of(&self, name: &AttemptName) -> Result<Option<Oid>, GitError> {
         if let Some((of, oid)) = &self.before
             && of == name
@@ -266,7 +332,7 @@ impl GitTree {
         Ok(kept.iter().find(is_it).map(|one| one.oid.clone()))
     }
 
-    /// The paths that have changed since an attempt ended; `None` if its end was not seen.
+    /// Returns the paths that have changed since an attempt ended; `None` if its end was not seen.
     pub(super) fn changed_since(
         &mut self,
         name: &AttemptName,
@@ -274,8 +340,20 @@ impl GitTree {
         let Some(after) = self.stored(name, SnapshotSide::After)? else {
             return Ok(None);
         };
-        let now = self.snapshots.current_tree()?;
-        Ok(Some(self.changed_between(&after, &now)?))
+        self.changed_from(&after).map(Some)
+    }
+
+    pub(super) fn current(&mut self) -> Result<Oid, TreeError> {
+        Ok(self.snapshots.current_tree()?)
+    }
+
+    /// Returns the paths that differ from an earlier state of the work tree.
+    pub(super) fn changed_from(&mut self, before: &Oid) -> Result<BTreeSet<RelPath>, TreeError> {
+        let now = self.current()?;
+        if now == *before {
+            return Ok(BTreeSet::new());
+        }
+        Ok(self.changed_between(before, &now)?)
     }
 
     pub(super) fn take_ignored(&mut self) -> Option<Vec<Vec<u8>>> {
@@ -297,13 +375,16 @@ impl GitTree {
         })
     }
 
-    /// Commits the spec's own files, and nothing else.
+    /// Commits only the spec's own files and the tracked ones about several specs.
     pub(super) fn close_commit(&mut self, job: &ClosingJob) -> (CommitResult, Vec<String>) {
+        let root = self.snapshots.git().root();
+        let is_tracked = |path: &&RelPath| path_status(root, path) == PathStatus::Tracked;
+        let shared = job.shared_files.iter().filter(is_tracked);
         self.commit_request(&CommitRequest {
             key: format!("{}/closing/{}", job.run, job.number),
             message: job.message.clone(),
-            paths: BTreeSet::new(),
-            leave_alone: BTreeSet::new(),
+            paths: shared.cloned().collect(),
+            leave_alone: self.users.clone(),
             spec_files: job.spec_files.clone(),
             parent: None,
         })
@@ -314,6 +395,8 @@ impl GitTree {
         let (result, warnings) = match committed {
             Ok(committed) => {
                 self.snapshots.follow_commit(&committed);
+                self.catch_up_index();
+                self.behind.extend(committed.index_behind_of().cloned());
                 result(committed)
             }
             Err(CommitError::Refused { output }) => {
@@ -325,8 +408,16 @@ impl GitTree {
         (result, released)
     }
 
-    /// Commits; if locks are in the way whose owner is proven dead, moves them aside and commits
-    /// then. Returns as well what was done about locks.
+    /// Updates the user's index for the commits that it is behind of, if no program holds it anymore.
+    pub(super) fn catch_up_index(&mut self) {
+        let git = self.snapshots.git();
+        // What fails was told, and is tried again.
+        let is_behind = |commit: &Oid| !git.catch_up_index(commit).unwrap_or(false);
+        self.behind.retain(is_behind);
+    }
+
+    /// Commits. If locks whose owner is proven dead are in the way, moves them aside and tries
+    /// again. Also returns what was done about locks.
     fn commit_past_stale_locks(
         &self,
         request: &CommitRequest,
@@ -336,7 +427,7 @@ impl GitTree {
         let committed = git.commit(request, &self.scratch);
         let is_locked = match &committed {
             Err(CommitError::Git(_)) => true,
-            Ok(report) => report.is_index_behind(),
+            Ok(report) => report.index_behind_of().is_some(),
             Err(_) => false,
         };
         let locks = match is_locked.then(|| git.commit_locks()) {
@@ -350,7 +441,7 @@ impl GitTree {
         (git.commit(request, &self.scratch), told)
     }
 
-    /// The paths that attempts at the task and its fixes changed, except the state file.
+    /// Returns the paths that attempts at the task and its fixes changed, except the state file.
     fn changed_in(&self, job: &CommitJob) -> Result<BTreeSet<RelPath>, GitError> {
         let git = self.snapshots.git();
         let mut paths = BTreeSet::new();
@@ -374,19 +465,19 @@ impl GitTree {
     }
 }
 
-/// Whether it is an attempt at the task of a commit, or at one of its fixes.
+/// Whether this is an attempt at the task of a commit, or at one of its fixes.
 fn is_part(attempt: &AttemptName, job: &CommitJob) -> bool {
     job.tasks.iter().any(|task| attempt.is_of(task))
 }
 
-/// The paths that the user had changed before an earlier run began.
+/// Returns the paths that the user had changed before an earlier run began.
 fn users_of_run(run_folder: &Path, run: &str) -> BTreeSet<RelPath> {
     let earlier = run_folder.with_file_name(run).join(DIRTY);
     let read = read_file(&earlier, MAX_FILE);
     read.map(|bytes| parse_paths(&bytes)).unwrap_or_default()
 }
 
-/// Moves a stale lock aside; says so, or why it stays.
+/// Moves a stale lock aside. Returns a message that says so, or why it stays.
 fn release(root: &Path, lock: &Path, killed_since: Option<SystemTime>) -> String {
     let shown = lock.strip_prefix(root).unwrap_or(lock).display();
     match release_git_lock(root, lock, killed_since, SystemTime::now()) {
@@ -398,14 +489,14 @@ fn release(root: &Path, lock: &Path, killed_since: Option<SystemTime>) -> String
     }
 }
 
-/// Identifies a commit among all that regreen makes, by what the journal knew before it was asked
-/// for: a repeated request has the same key, and no other has.
+/// Identifies a commit among all of regreen's commits, by what the journal knew before the request:
+/// only a repeated request has the same key.
 fn commit_key(job: &CommitJob) -> String {
     let task = key_of_task(&job.run, &job.task);
     format!("{task}{}/{}", job.attempts, job.number)
 }
 
-/// The beginning of the keys of all commits that a run makes of a task.
+/// Returns the prefix of the keys of all commits that a run makes for a task.
 fn key_of_task(run: &str, task: &TaskKey) -> String {
     format!("{run}/{}+{}/", task.id, task.occurrence)
 }
@@ -419,7 +510,9 @@ fn result(committed: CommitReport) -> (CommitResult, Vec<String>) {
     };
     let hash = made.short;
     warnings.extend(made.index_behind.map(|why| {
-        format!("committed {hash}, but git's index still shows its files as changed: {why}")
+        format!(
+"committed {hash}, but git's index still shows the commit's files as changed. regreen tries again with the next commit and at the end of the run; if `git status` shows them then, run `git restore --staged .` ({why})"
+        )
     }));
     let warned = Vec::new();
     (
@@ -447,10 +540,10 @@ fn parse_paths(bytes: &[u8]) -> BTreeSet<RelPath> {
     lines.filter_map(|line| RelPath::new(line).ok()).collect()
 }
 
-/// How much is kept of what a hook prints.
+/// How much of a hook's output is kept.
 const MAX_OUTPUT: usize = 256 * 1024;
 
-/// Git under a keeper: a commit runs the user's hooks, and those end with the run.
+/// Git under a keeper: a commit runs the user's hooks, which must end with the run.
 #[derive(Debug)]
 pub(super) struct SupervisedGit {
     pub(super) processes: Processes,

@@ -1,25 +1,25 @@
-//! The user's work beside the task: uncommitted files, other branches, tags, the stash. An attempt
-//! that resets, cleans or stashes takes it along. Nothing is lost, because the snapshot before the
-//! attempt and the references of the attempt keep it; but the user has to be told.
+//! The user's other work: uncommitted files, other branches, tags, the stash. An attempt that
+//! resets, cleans or stashes can take it away. Nothing is lost, because the snapshot before the
+//! attempt and its saved references keep it, but the user has to know.
 
 use std::collections::BTreeSet;
 
 use regreen_workspace::{AttemptName, Git, GitError, Oid, References, RelPath, SnapshotSide};
 
-/// How many files a message names.
+/// The most files that a message names.
 const NAMED: usize = 5;
 
 /// The user's work before an attempt.
 pub(super) struct UsersWork<'a> {
     pub(super) git: &'a Git,
     pub(super) attempt: &'a AttemptName,
-    /// What the user had changed before the run.
+    /// The files that the user had changed before the run.
     pub(super) uncommitted: &'a BTreeSet<RelPath>,
     pub(super) references: Option<&'a References>,
 }
 
 impl UsersWork<'_> {
-    /// What became of it, with the way back, each as a message.
+    /// Returns a message for each loss, with the way back.
     pub(super) fn harm(
         &self,
         after: &Oid,
@@ -79,12 +79,10 @@ impl UsersWork<'_> {
 
     fn thrown_away(&self, paths: &[&RelPath]) -> String {
         let snapshot = self.attempt.reference(SnapshotSide::Before);
-        let quoted = paths
-            .iter()
-            .map(|path| shell_words::quote(&path.to_string()).into_owned());
+        let quoted = paths.iter().map(|path| shell_quoted(path));
         let quoted = quoted.collect::<Vec<_>>().join(" ");
         format!(
-            "your uncommitted changes were thrown away {}: {}; to get them back: git restore --source={snapshot} -- {quoted}",
+            "your uncommitted changes were thrown away {}: {}; to get them back: git --literal-pathspecs restore --source={snapshot} -- {quoted}",
             self.when(),
             named(paths)
         )
@@ -96,10 +94,49 @@ impl UsersWork<'_> {
     }
 }
 
+/// Says that only the index had a version of a file, and how to get that back.
+pub(super) fn staged_version_lost(attempt: &AttemptName, path: &RelPath, version: &Oid) -> String {
+    let AttemptName { task, attempt, .. } = attempt;
+    let copy = RelPath::new([path.as_bytes(), b".staged"].concat());
+    let copy = copy.map_or_else(|_| "staged".to_owned(), |copy| shell_quoted(&copy));
+    format!(
+        "the staged version of {path} was replaced during attempt {attempt} of task {task}; to get it back: git cat-file -p {} >{copy}",
+        version.as_str()
+    )
+}
+
+/// Quotes a path for a shell, whatever bytes are in its name.
+fn shell_quoted(path: &RelPath) -> String {
+    match std::str::from_utf8(path.as_bytes()) {
+        Ok(text) if !text.chars().any(char::is_control) => shell_words::quote(text).into_owned(),
+        _ => format!("$'{}'", path.as_bytes().escape_ascii()),
+    }
+}
+
 fn named(paths: &[&RelPath]) -> String {
     let mut named: Vec<String> = paths.iter().take(NAMED).map(ToString::to_string).collect();
     if paths.len() > NAMED {
         named.push(format!("{} more", paths.len() - NAMED));
     }
     named.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shell_gets_every_path_back_as_it_is() {
+        for (name, quoted) in [
+            ("a b", "'a b'"),
+            ("$(touch x)", "'$(touch x)'"),
+            (":(top)x", "':(top)x'"),
+            ("tab\there", "$'tab\\there'"),
+            ("new\nline's", "$'new\\nline\\'s'"),
+            ("\u{1}ü\\", "$'\\x01\\xc3\\xbc\\\\'"),
+        ] {
+            let path = RelPath::new(name).unwrap();
+            assert_eq!(shell_quoted(&path), quoted);
+        }
+    }
 }

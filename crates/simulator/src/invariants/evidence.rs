@@ -8,20 +8,22 @@ use regreen_model::{AttemptClass, AttemptReport, ChoiceKind, PickedTask, TaskKey
 use crate::world::Check;
 use crate::world::name_of;
 
-/// Why a box may be ticked, by the names of tasks.
+/// Why a box may be ticked, by task name.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
-    /// A person ticked it, or it was ticked from the beginning.
+    /// A person ticked it, or it was ticked from the start.
     word: BTreeSet<String>,
     /// It passed, its claim was verified, or it was superseded.
     proved: BTreeSet<String>,
-    /// What the last attempt reported about its work.
+    /// Whether the last attempt signalled completion.
     signalled: BTreeMap<String, bool>,
-    /// Whether the last check did not fail.
+    /// Whether the last check passed, or had nothing to run.
     passed: BTreeMap<String, bool>,
-    /// Rows that were groups when they were picked, which have no attempts. People can make a
-    /// task that has failed a group, and the file as it is at each pick decides.
+    /// Rows that were groups when picked, which have no attempts. People can turn a failed task
+    /// into a group; the file at each pick decides.
     groups: BTreeSet<String>,
+    /// Tasks that fixed nothing that was open when they were picked: their own checks decide.
+    on_their_own: BTreeSet<String>,
 }
 
 impl Evidence {
@@ -45,7 +47,8 @@ impl Evidence {
         self.signalled.insert(name.to_owned(), is_well);
     }
 
-    /// An automatic fix needs no signal, and the task that it fixes decides whether it worked.
+    /// Records a repair. An automatic fix needs no signal, and the task it fixes decides whether it
+    /// worked.
     pub(super) fn saw_repair(&mut self, name: &str) {
         self.signalled.insert(name.to_owned(), true);
         self.passed.insert(name.to_owned(), true);
@@ -56,6 +59,11 @@ impl Evidence {
         match picked.is_group {
             true => self.groups.insert(name),
             false => self.groups.remove(&name),
+        };
+        let name = name_of(&picked.task);
+        match picked.is_fix() {
+            true => self.on_their_own.remove(&name),
+            false => self.on_their_own.insert(name),
         };
     }
 
@@ -68,7 +76,8 @@ impl Evidence {
         self.passed.insert(name.to_owned(), !is_red);
     }
 
-    /// A tick that an agent makes is its word that the task is done, as a signal is.
+    /// Records a judged claim. A tick by an agent is its word that the task is done, as a signal
+    /// is.
     pub(super) fn judged_claim(&mut self, name: &str, holds: bool) {
         if holds {
             self.proved.insert(name.to_owned());
@@ -76,7 +85,7 @@ impl Evidence {
         }
     }
 
-    /// Checks that a box may be set.
+    /// Checks that a box may be ticked or unticked.
     pub(super) fn ticks(&mut self, file: &TaskFile, task: &TaskKey, done: bool) -> Check {
         let name = name_of(task);
         if !done {
@@ -88,20 +97,20 @@ impl Evidence {
         };
         let says = |map: &BTreeMap<String, bool>| map.get(&name).copied().unwrap_or(false);
         let is_group = self.is_group(&name);
-        // The task that a fix is for decides whether it worked.
+        // The task it fixes decides whether the fix worked.
         let is_judged = says(&self.passed)
             || (task.title.starts_with("Fix:") && self.passed.contains_key(&name));
         if !is_judged || !(is_group || says(&self.signalled)) {
             return Err(format!("task {task} ({name}) is ticked without evidence"));
         }
         self.proved.insert(name);
-        // Of two rows with the same id, a person may have removed the one that was meant. Then the
-        // other one takes its place, under a new title.
+        // If two rows have the same id, a person may have removed the one that was meant. Then the
+        // other takes its place, under a new title.
         self.proved.extend(file.key(row).map(|key| name_of(&key)));
         Ok(())
     }
 
-    /// The final check has found that the task no longer passes.
+    /// Records that the final check found the task no longer passing.
     pub(super) fn reopens(&mut self, name: &str) {
         self.proved.remove(name);
         self.word.remove(name);
@@ -113,10 +122,14 @@ impl Evidence {
         let Some(row) = file.resolve(fix) else {
             return Ok(());
         };
-        let root = file.key(file.root(row)).map(|root| name_of(&root));
-        // Pending edits are made even if a person has unticked the root since.
-        let last_passed = |root: &str| self.passed.get(root) == Some(&true);
-        let has_passed = root.is_some_and(|root| self.holds(&root) || last_passed(&root));
+        let mut fixed = std::iter::successors(file.fixed_by(row), |row| file.fixed_by(*row));
+        // Pending edits are made even if a person has unticked the root since, or the done task
+        // that the root was a fix of.
+        let has_passed = fixed.any(|row| {
+            let name = file.key(row).map(|key| name_of(&key)).unwrap_or_default();
+            let is_root = file.fixed_by(row).is_none() || self.on_their_own.contains(&name);
+            is_root && (self.holds(&name) || self.passed.get(&name) == Some(&true))
+        });
         if is_sure && !has_passed {
             return Err(format!("fix {fix} is superseded, but its task is not done"));
         }
@@ -124,7 +137,7 @@ impl Evidence {
         Ok(())
     }
 
-    /// Returns whether a person ticked it, or it was ticked from the beginning.
+    /// Returns whether a person ticked it, or it was ticked from the start.
     pub(super) fn has_word_for(&self, name: &str) -> bool {
         self.word.contains(name)
     }
@@ -139,7 +152,7 @@ impl Evidence {
         }
     }
 
-    /// Accepts ticks of people, and reopens what they untick.
+    /// Accepts people's ticks, and reopens what they untick.
     pub(super) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile) {
         let (old, new): (BTreeSet<_>, BTreeSet<_>) =
             (ticked(before).collect(), ticked(after).collect());

@@ -10,7 +10,7 @@ use crate::world::name_of;
 
 #[derive(Debug, Default)]
 pub(super) struct Finished {
-    /// By name: tasks that were done from the beginning, or in a run.
+    /// The names of tasks that were done from the start or in a run.
     done: BTreeSet<String>,
     skipped: BTreeSet<TaskKey>,
 }
@@ -37,7 +37,7 @@ impl Finished {
         Ok(())
     }
 
-    /// A task that a person removed or reopened meanwhile is not finished.
+    /// Records a finished task. One that a person removed or reopened meanwhile doesn't count.
     fn finish(&mut self, task: &TaskKey, file: &TaskFile) {
         if file.resolve(task).is_some_and(|row| file.is_done(row)) {
             self.done.insert(name_of(task));
@@ -74,7 +74,7 @@ impl Finished {
         }
     }
 
-    /// A row that people untick is open again.
+    /// Reopens rows that people untick.
     pub(super) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile) {
         for name in ticked(before).difference(&ticked(after)) {
             self.done.remove(name);

@@ -12,9 +12,9 @@ use crate::world::name_of;
 pub(super) struct Fixes {
     /// The parent of every fix that ever existed, by name.
     parents: BTreeMap<String, String>,
-    /// How often a task has failed, or had failed before.
+    /// How often a task has failed, including earlier runs.
     failures: BTreeMap<String, u32>,
-    /// How many fixes of a task no longer count, because a person cleared its budget.
+    /// How many fixes of a task no longer count because a person cleared its budget.
     forgiven: BTreeMap<String, u32>,
     removed: BTreeSet<String>,
     /// Whether names have moved from one task to another.
@@ -28,7 +28,7 @@ impl Fixes {
         fixes
     }
 
-    /// Forgets what the state file knew: only the rows count.
+    /// Forgets what the state file knew, so that only the rows count.
     pub(super) fn forget(&mut self, file: &TaskFile) {
         self.parents = parents(file).collect();
         self.forgiven.clear();
@@ -155,7 +155,7 @@ fn made(parents: &BTreeMap<String, String>, of: &str) -> u32 {
     u32::try_from(own.count()).unwrap_or(u32::MAX)
 }
 
-/// Returns each fix of a file with the task that it fixes.
+/// Returns each fix in a file with the task it fixes.
 fn parents(file: &TaskFile) -> impl Iterator<Item = (String, String)> {
     file.rows().filter_map(|row| {
         let parent = file.key(file.fixed_by(row)?)?;

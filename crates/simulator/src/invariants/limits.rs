@@ -21,12 +21,12 @@ pub(super) struct Counters {
     /// Attempts that count against the run.
     attempts: u32,
     tasks: BTreeMap<TaskKey, Spent>,
-    /// The last attempt of each task, with its prompt, while it is running.
+    /// The last attempt of each task, and its prompt while it is running.
     numbers: BTreeMap<TaskKey, u32>,
     at_work: BTreeMap<TaskKey, PromptKind>,
     /// Tasks that start over when they are picked again.
     closed: BTreeSet<TaskKey>,
-    /// A person has decided about the task.
+    /// Tasks that a person has decided about.
     decided: BTreeSet<TaskKey>,
     waiting: BTreeMap<TaskKey, (Timestamp, Timestamp)>,
     waited_ms: u64,
@@ -40,8 +40,9 @@ struct Spent {
     interruptions: u32,
     sessions: u32,
     repeats: u32,
-    enriched: u32,
-    /// Only Verify failed in the last attempt.
+    /// Whether an agent was told what it lacks. One whose service was down has not read it.
+    enriched: bool,
+    /// Whether only Verify failed in the last attempt.
     only_red: bool,
 }
 
@@ -156,12 +157,9 @@ impl Counters {
         if is_charged && spent >= config.limits.task_iterations {
             return Err(format!("attempt {} of task {task}", spent + 1));
         }
-        if prompt == PromptKind::Enriched {
-            let spent = self.tasks.entry(task.clone()).or_default();
-            spent.enriched += 1;
-            if spent.enriched > 1 {
-                return Err(format!("{task} was told what it lacks a second time"));
-            }
+        let was_enriched = self.tasks.get(task).is_some_and(|spent| spent.enriched);
+        if prompt == PromptKind::Enriched && was_enriched {
+            return Err(format!("{task} was told what it lacks a second time"));
         }
         if ms > config.attempt_timeout_ms * MOST_TIME {
             return Err(format!("an attempt of {task} gets {ms} ms"));
@@ -176,7 +174,7 @@ impl Counters {
         if let (Some(session), Some(usage)) = (&report.session, &report.usage) {
             self.used.insert(session.clone(), usage.input_tokens);
         }
-        // A person's decision about a task lets it start over.
+        // A person's decision lets the task start over.
         if self.decided.remove(task) {
             self.tasks.remove(task);
             return Ok(());
@@ -184,6 +182,11 @@ impl Counters {
         let recovers = self.config.as_ref().is_some_and(|config| config.recovery);
         let is_stuck = recovers && report.ending.timed_out && !report.progressed;
         let spent = self.tasks.entry(task.clone()).or_default();
+        let is_unread = matches!(
+            report.class,
+            AttemptClass::Transient { .. } | AttemptClass::Fatal { .. }
+        );
+        spent.enriched |= prompt == PromptKind::Enriched && !is_unread;
         let is_charged = match report.class {
             AttemptClass::Ordinary => !is_stuck,
             AttemptClass::Interrupted => {

@@ -1,5 +1,5 @@
-//! Invariants that must hold after every step. They don't ask the engine: they rely only on what
-//! is observed in the world and on the events.
+//! Invariants that must hold after every step. They don't ask the engine: they rely only on events
+//! and on what is observed in the world.
 
 mod evidence;
 mod finished;
@@ -8,7 +8,7 @@ mod limits;
 mod originals;
 mod rows;
 
-use regreen_documents::TaskFile;
+use regreen_documents::{RowId, TaskFile};
 use regreen_model::{
     AttemptReport, ChoiceKind, Event, PersonChoice, PlanChanges, RepairResult, RunOutcome, TaskId,
     TaskKey, Timestamp, Verdict, VerifyCommand,
@@ -35,7 +35,7 @@ pub(crate) struct Watch {
     has_ids: bool,
 }
 
-/// A row that has another name after an agent's changes than before.
+/// A row whose name changed through an agent's edits.
 #[derive(Debug)]
 struct Renamed {
     old: String,
@@ -43,8 +43,8 @@ struct Renamed {
 }
 
 impl Renamed {
-    /// Finds out which row an edited one was: one with its id, whose name no row has any longer, and
-    /// of several the one in its position.
+    /// Finds the row that an edited one used to be: one with its id whose name no row has any
+    /// longer; among several, the one in its position.
     fn of(before: &TaskFile, after: &TaskFile, edited: &TaskKey) -> Option<Self> {
         let is_gone = |old: &TaskKey| !names(after).any(|name| name == name_of(old));
         let old = before
@@ -132,27 +132,27 @@ impl Watch {
         self.evidence.saw_verdict(name, verdict);
     }
 
-    /// A check of a task ran, whatever for.
+    /// Records a check of a task, whatever its purpose.
     pub(crate) fn checked(&mut self, name: &str, commands: &[VerifyCommand], verdict: &Verdict) {
         self.originals.checked(name, commands, verdict);
     }
 
-    /// The run is told what the last checks found.
+    /// Records that the run now knows the results of the last checks.
     pub(crate) fn heard_checks(&mut self) {
         self.originals.heard_checks();
     }
 
-    /// The process ended before it could store what the last checks found.
+    /// Records that the process died before it could store the results of the last checks.
     pub(crate) fn lost_checks(&mut self) {
         self.originals.lost_checks();
     }
 
-    /// Something has changed what the check of a task finds.
+    /// Records that the result of a task's check may have changed.
     pub(crate) fn work_changed(&mut self, name: &str) {
         self.originals.work_changed(name);
     }
 
-    /// Something begins to run that the agent is or wrote.
+    /// Records the start of foreign code.
     pub(crate) fn agent_begins(&mut self) {
         self.originals.agent_begins();
     }
@@ -183,9 +183,9 @@ impl Watch {
         self.evidence.ticks(file, task, done)
     }
 
-    /// A task no longer passes: it may run again.
+    /// Reopens a task that no longer passes: it may run again.
     pub(crate) fn reopens(&mut self, file: &TaskFile, task: &TaskKey) {
-        // Where people have changed which row it is, all that it may be are opened.
+        // If people have changed which row it is, all candidates are reopened.
         for key in file.keys_to_reopen(task) {
             self.evidence.reopens(&name_of(&key));
             self.finished.taken_back(&name_of(&key));
@@ -232,14 +232,14 @@ impl Watch {
         self.rows.added(after);
     }
 
-    /// A box that people set adds no row, and moves none.
+    /// Accepts a box that people set, which neither adds nor moves a row.
     pub(crate) fn people_set_box(&mut self, before: &TaskFile, after: &TaskFile) {
         self.evidence.people_edited(before, after);
         self.finished.people_edited(before, after);
     }
 
-    /// If tasks are named by position, or share an id, the order of the rows decides which fix belongs
-    /// to which task.
+    /// Handles rearranged rows. If tasks are named by position or share an id, the order of the
+    /// rows decides which fix belongs to which task.
     fn rearranged(&mut self, gone: &[String], is_reordered: bool) {
         if self.fixes.removed(gone) || is_reordered {
             self.fixes.shift();
@@ -252,16 +252,36 @@ impl Watch {
         self.originals.chosen(&name_of(task), what);
     }
 
-    /// The review takes back titles that people wrote while an attempt had no end, but not what
-    /// they said about these tasks: it holds for the tasks that were in their positions.
-    pub(crate) fn chosen_under_new_titles(&mut self, before: &TaskFile, choices: &[&PersonChoice]) {
+    /// Handles choices under new names. The review reverts titles that people wrote while an
+    /// attempt was unfinished, but not their choices, which apply to the tasks that were in those
+    /// positions. The same goes for a fix whose id an agent had changed: its title identifies it.
+    pub(crate) fn chosen_under_new_names(
+        &mut self,
+        before: &TaskFile,
+        after: &TaskFile,
+        choices: &[&PersonChoice],
+    ) {
         for PersonChoice { task, what, .. } in choices {
+            if before.resolve(task).is_some() {
+                continue;
+            }
             let occurrence = usize::try_from(task.occurrence).unwrap_or(usize::MAX);
-            let row = before.rows_with_id(&task.id).nth(occurrence);
-            let key = row.and_then(|row| before.key(row));
-            if let Some(key) = key.filter(|_| before.resolve(task).is_none()) {
-                self.evidence.chosen(&name_of(&key), *what);
-                self.finished.reopened(&name_of(&key), *what);
+            let in_position = before.rows_with_id(&task.id).nth(occurrence);
+            let has_lost_id = |row: &RowId| {
+                let key = before.key(*row);
+                key.is_some_and(|key| {
+                    key.title == task.title && after.rows_with_id(&key.id).next().is_none()
+                })
+            };
+            let row = in_position.or_else(|| before.rows().find(has_lost_id));
+            match row.and_then(|row| before.key(row)) {
+                Some(key) => {
+                    self.evidence.chosen(&name_of(&key), *what);
+                    self.finished.reopened(&name_of(&key), *what);
+                }
+                // Agents had removed the row, and one showed it again: a skip settles it.
+                None if *what == ChoiceKind::Skip => self.rows.removed(&[name_of(task)]),
+                None => {}
             }
         }
     }

@@ -17,24 +17,24 @@ struct Original {
     verify: Vec<VerifyCommand>,
 }
 
-/// The plan as people wrote it, whatever agents have made of it, by the names of tasks.
+/// The plan as people wrote it, whatever agents have made of it, by task name.
 #[derive(Debug, Default)]
 pub(super) struct Originals {
     written: BTreeMap<String, Original>,
-    /// The same before something of the agent's ran whose changes are not reviewed yet.
+    /// The same before foreign code ran whose changes haven't been reviewed yet.
     before: BTreeMap<String, Original>,
     /// Counts changes and checks.
     time: u64,
     /// When the work of a task last changed.
     changed: BTreeMap<String, u64>,
-    /// When its own check last passed, if it has not failed since.
+    /// When its own check last passed, unless it has failed since.
     passed: BTreeMap<String, u64>,
-    /// Checks that ran, and whose verdicts the run does not know yet.
+    /// Checks whose verdicts the run doesn't know yet.
     unheard: Vec<(String, Vec<VerifyCommand>, Verdict)>,
-    /// Tasks that were finished in this run: only their checks are repeated at its end.
+    /// Tasks finished in this run: only their checks are repeated at its end.
     finished: BTreeSet<String>,
     skipped: BTreeSet<String>,
-    /// Tasks whose checks the last final check did not repeat; the summary names them.
+    /// Tasks whose checks the last final check didn't repeat; the summary names them.
     left_out: BTreeSet<String>,
 }
 
@@ -46,8 +46,8 @@ impl Originals {
         }
     }
 
-    /// A row that agents removed twice is not run, and keeps its run from being green. A later run
-    /// starts with the file as it is.
+    /// Starts a run. A row that agents removed twice isn't run and keeps its run from being green;
+    /// a later run starts with the file as it is.
     pub(super) fn begin_run(&mut self, file: &TaskFile) {
         let there: BTreeSet<String> = originals(file).map(|(name, _)| name).collect();
         self.written.retain(|name, _| there.contains(name));
@@ -55,13 +55,13 @@ impl Originals {
         self.left_out.clear();
     }
 
-    /// Something of the agent's begins to run.
+    /// Records the start of foreign code.
     pub(super) fn agent_begins(&mut self) {
         self.before = self.written.clone();
     }
 
-    /// What agents do to a plan makes no other plan of it. Where a title names a row, one with
-    /// another title in the same position is the same task under another name.
+    /// Accepts a review. An agent's changes don't make it another plan. Where a title names a row,
+    /// one with another title in the same position is the same task under another name.
     pub(super) fn reviewed(&mut self, renamed: &[Renamed]) {
         self.written = self.before.clone();
         for Renamed { old, new } in renamed {
@@ -71,17 +71,17 @@ impl Originals {
         }
     }
 
-    /// People may write another plan, as long as nothing of the agent's runs.
+    /// Accepts people's edits: they may write another plan, as long as no foreign code runs.
     pub(super) fn people_edited(&mut self, before: &TaskFile, after: &TaskFile) {
         let old: BTreeMap<String, Original> = originals(before).collect();
         let new: BTreeMap<String, Original> = originals(after).collect();
         for name in old.keys().filter(|name| !new.contains_key(*name)) {
             self.written.remove(name);
         }
-        // Without the task that it fixes, a fix is an original, but no one wrote it as one.
+        // Without the task it fixes, a fix is an original, but nobody wrote it as one.
         let fixes: BTreeSet<String> = fixes(before).collect();
         let ticked: BTreeSet<String> = ticked(after).collect();
-        // A done task stays done if only the rows around it have moved.
+        // A finished task stays finished if only the rows around it have moved.
         let has_moved = |name: &String, original: &Original| {
             let old = old.get(name).map(|old| &old.verify);
             ticked.contains(name) && old == Some(&original.verify)
@@ -104,8 +104,8 @@ impl Originals {
         self.changed.insert(name.to_owned(), self.time);
     }
 
-    /// A check ran for a task. What it found counts once the run knows of it: no one can go by a
-    /// verdict that died with its process, and the check runs again.
+    /// Records a check of a task. The result counts once the run knows it: a verdict that died with
+    /// its process is worthless, and the check runs again.
     pub(super) fn checked(&mut self, name: &str, commands: &[VerifyCommand], verdict: &Verdict) {
         let check = (name.to_owned(), commands.to_vec(), verdict.clone());
         self.unheard.push(check);
@@ -121,7 +121,7 @@ impl Originals {
         self.unheard.clear();
     }
 
-    /// Another check than its own shows nothing of a task.
+    /// Applies the verdict. A check other than its own shows nothing about a task.
     fn judge(&mut self, name: &str, commands: &[VerifyCommand], verdict: &Verdict) {
         self.time += 1;
         let original = self.written.get(name);
@@ -135,8 +135,8 @@ impl Originals {
         }
     }
 
-    /// Of two rows with one id, people may have removed the one that was checked: then the other
-    /// is ticked in its place.
+    /// Records a tick. If two rows share an id, people may have removed the one that was checked;
+    /// then the other is ticked in its place.
     pub(super) fn ticked(&mut self, file: &TaskFile, task: &TaskKey) {
         let row = file.resolve(task).and_then(|row| file.key(row));
         let passed = self.passed.get(&name_of(task)).copied();
@@ -170,7 +170,7 @@ impl Originals {
             if !there.contains(name) {
                 return Err(format!("all is green, and {name} is no longer a task"));
             }
-            // The gate is not for groups; what a row was when it was picked decides.
+            // The gate isn't for groups; the kind of the row when it was picked decides.
             let is_group = original.kind == TaskKind::Group || evidence.is_group(name);
             let has_check = !original.verify.is_empty() || (has_gate && !is_group);
             if has_check && !evidence.has_word_for(name) {

@@ -11,9 +11,9 @@ use crate::world::{Check, name_of_task, names};
 
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// Every task since the run began that people did not remove.
+    /// Every task since the start of the run that people haven't removed.
     known: BTreeSet<String>,
-    /// The tasks before the attempt that was reviewed last, and those that it added.
+    /// The tasks before the last reviewed attempt, and those that it added.
     last_review: (BTreeSet<String>, BTreeSet<String>),
 }
 
@@ -29,9 +29,9 @@ impl Rows {
         self.known.extend(names(file));
     }
 
-    /// An agent's changes were reviewed. After a crash the same attempt is reviewed once more: if
-    /// the plan of before the attempt is restored then, the rows that it had added are gone. In
-    /// a list without ids a row with another title in the same position is the same row, edited.
+    /// Records the review of an agent's changes. After a crash, the same attempt is reviewed once
+    /// more: if the original plan is restored then, the rows that the attempt added are gone. In a
+    /// list without ids, a row with another title in the same position is the same row, edited.
     pub(super) fn reviewed(&mut self, before: &TaskFile, after: &TaskFile, renamed: &[Renamed]) {
         let old: BTreeSet<String> = names(before).collect();
         let new: BTreeSet<String> = names(after).collect();
@@ -70,7 +70,7 @@ impl Rows {
     }
 }
 
-/// Checks that each command changes only what it is for.
+/// Checks that each command changes only what it is meant to.
 pub(crate) fn only_what_was_meant_changed(
     command: &Command,
     before: &TaskFile,
@@ -95,6 +95,7 @@ pub(crate) fn only_what_was_meant_changed(
         Command::Modify(_) => only_lines_were_added(old, new),
         Command::ReadPlan(_)
         | Command::Verify { .. }
+        | Command::AskOpinion(_)
         | Command::InspectRepair(_)
         | Command::ReadBudget { .. }
         | Command::NoteFailure { .. }
@@ -170,8 +171,8 @@ pub(crate) fn protected_rows_are_as_they_were(
     Ok(())
 }
 
-/// Returns a row's block without the tasks that are nested in it, fixes among them: each of these
-/// is protected or not for itself.
+/// Returns a row's block without nested tasks and fixes: each of these is protected, or not, on its
+/// own.
 fn own_text(file: &TaskFile, row: RowId) -> String {
     let first = file.task(row).map_or(0, |task| task.line);
     let lines = file.block(row).unwrap_or_default().lines();

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 
 use crate::fixture::{Folder, NOON, begin, fill, green, snapshot, step, task};
 
-/// What resuming depends on.
+/// The data that resuming depends on.
 #[derive(Clone, Debug, PartialEq)]
 struct Journal {
     runs: Vec<Run>,
@@ -22,7 +22,7 @@ struct Journal {
     choices: Vec<PersonChoice>,
 }
 
-/// What people look at.
+/// The data that people look at.
 #[derive(Clone, Debug, PartialEq)]
 struct History {
     attempts: Vec<Attempt>,
@@ -90,7 +90,7 @@ fn is_damage(error: &RunError) -> bool {
     matches!(error, RunError::Store(StoreError::Damaged(_)))
 }
 
-/// Whatever can be read is right; whatever is not is called damaged.
+/// Whatever can be read is correct; everything else is reported as damaged.
 fn assert_right_or_damaged(bytes: &[u8]) {
     let folder = Folder::new();
     fs::write(folder.file(), bytes).unwrap();
@@ -163,7 +163,7 @@ fn a_changed_letter_in_a_step_is_noticed() {
     );
 }
 
-/// The file with one change, as someone with a database tool would make it.
+/// Returns the file with one change, as someone with a database tool would make it.
 fn changed(sql: &str) -> Folder {
     let folder = Folder::new();
     fs::write(folder.file(), &ORIGINAL.bytes).unwrap();
@@ -220,7 +220,7 @@ fn a_command_listed_as_pending_in_place_of_another_is_noticed() {
     assert!(is_damage(&error), "{error:?}");
 }
 
-/// Where the page headers of a file begin that say of their page that it holds rows.
+/// Returns the offsets of page headers that mark their page as one with rows.
 fn page_headers() -> impl Iterator<Item = usize> {
     let bytes = &ORIGINAL.bytes;
     let size = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
@@ -254,7 +254,7 @@ fn a_page_that_lost_its_last_row_is_damage_or_makes_no_difference() {
     }
 }
 
-/// `PROPTEST_CASES` asks for a longer sweep.
+/// Set `PROPTEST_CASES` for a longer run.
 fn cases() -> u32 {
     ProptestConfig::default().cases.max(300)
 }

@@ -1,5 +1,5 @@
-//! A disk that is full, and permissions, which root does not feel: as root, each test runs itself
-//! again as nobody.
+//! A full disk, and permissions, which don't apply to root: as root, each test runs itself again as
+//! `nobody`.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -11,7 +11,7 @@ use regreen_store::{AppendError, OpenError, RunId, Step, StepNo, Store, StoreErr
 
 use crate::fixture::{Folder, NOON, again, assert_passed, begin, fill, payload, prepared, step};
 
-/// Runs `inner` with two megabytes of memory mounted at the folder, where that is allowed.
+/// Runs `inner` with two megabytes of memory mounted at the folder, if that is allowed.
 fn on_a_small_disk(inner: &str) {
     let folder = Folder::new();
     let itself = again(inner, &folder.file());
@@ -57,7 +57,7 @@ fn fill_up(path: &Path) {
     let _ = fs::write(path, &bytes);
 }
 
-/// Appends until the disk is full; says how many steps were stored.
+/// Appends until the disk is full, and returns how many steps were stored.
 fn append_until_full(store: &mut Store, run: &RunId) -> u64 {
     for n in 1..10_000 {
         match store.append(run, &large_step(n), &[]) {
@@ -92,11 +92,11 @@ fn inner_fills_up() {
     let stored = append_until_full(&mut store, &run);
     assert!(stored > 10, "{stored}");
     assert_holds(&store, &run, stored);
-    // A process that comes later, with the disk still full, reads it as well.
+    // A later process can read it too, with the disk still full.
     let later = Store::open(&path, NOON).unwrap();
     assert_holds(&later, &run, stored);
     drop(later);
-    // With space again the same step is stored, without opening anew.
+    // Once there is space again, the same step is stored without reopening the file.
     fs::remove_file(&ballast).unwrap();
     store.append(&run, &large_step(stored + 1), &[]).unwrap();
     assert_holds(&store, &run, stored + 1);

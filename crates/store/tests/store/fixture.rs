@@ -1,4 +1,4 @@
-//! Folders for a store, steps to store, and tests whose inner half runs in a process of its own.
+//! Folders for a store, steps to store, and tests whose inner half runs in its own process.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -17,12 +17,11 @@ use tempfile::TempDir;
 
 pub(crate) const NOON: i64 = 1_763_294_400_000;
 
-/// A folder with room for one store.
+/// A folder for one store.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    /// In memory where there is such a place: most tests are about what is stored, and need
-    /// not wait for a disk.
+    /// Uses memory where possible: most tests are about the contents and need not wait for a disk.
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap()))
     }
@@ -57,8 +56,8 @@ pub(crate) fn payload(kind: &str, text: &str) -> VersionedJson {
     VersionedJson::new(kind, 1, &json!({ "text": text })).unwrap()
 }
 
-/// The `n`th step of an endless run: it answers what the step before asked, tells two things
-/// and asks one.
+/// The `n`th step of an endless run: it answers the previous step's command, has two events and
+/// issues one command.
 pub(crate) fn step(n: u64) -> Step {
     let text = format!("step {n}: ä \"quoted\"\n{}", "x".repeat(n as usize % 700));
     Step {
@@ -166,8 +165,8 @@ pub(crate) fn green() -> RunEnd {
     }
 }
 
-/// Three runs with steps, snapshots, attempts and failures, the first of them ended, and
-/// choices between them.
+/// Stores three runs with steps, snapshots, attempts and failures, the first of them ended, and
+/// choices in between.
 pub(crate) fn fill(store: &mut Store) {
     for spec in ["login", "search", "login"] {
         let run = begin(store, spec);
@@ -207,7 +206,7 @@ pub(crate) fn snapshot(n: u64) -> Snapshot {
 
 const PLACE: &str = "REGREEN_TEST_STORE";
 
-/// This program once more, to run only the ignored test `inner` on `file`.
+/// Starts this program again to run only the ignored test `inner` on `file`.
 pub(crate) fn again(inner: &str, file: &Path) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command
@@ -216,7 +215,7 @@ pub(crate) fn again(inner: &str, file: &Path) -> Command {
     command
 }
 
-/// The file the outer half prepared; none if the inner half was started on its own.
+/// Returns the file that the outer half prepared; `None` if the inner half was started on its own.
 pub(crate) fn prepared() -> Option<PathBuf> {
     env::var_os(PLACE).map(PathBuf::from)
 }

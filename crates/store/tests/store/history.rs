@@ -68,7 +68,7 @@ fn recording_again_changes_nothing() {
         HistoryRow::Failure(failed(&run, "1.3", 1)),
     ];
     store.record(&rows).unwrap();
-    // All of it, and each row alone, in any order: the beginning after the end as well.
+    // All rows at once, then each alone and in any order, including the start after the end.
     store.record(&rows).unwrap();
     for row in rows.iter().rev() {
         store.record(std::slice::from_ref(row)).unwrap();

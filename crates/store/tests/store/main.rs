@@ -1,4 +1,4 @@
-//! What the store promises, shown on real files and real processes.
+//! The promises of the store, shown on real files and real processes.
 
 #![expect(
     clippy::panic,

@@ -1,4 +1,4 @@
-//! Opening a file, to write and only to read.
+//! Opening a file for writing and only for reading.
 
 use std::path::Path;
 use std::{fs, thread};

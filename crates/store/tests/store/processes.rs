@@ -26,7 +26,7 @@ fn acknowledged(line: &str) -> Option<u64> {
     line.trim().strip_prefix("stored ")?.parse().ok()
 }
 
-/// Lets a process append for a moment, kills it, and says which step it last called stored.
+/// Lets a process append for a moment, kills it, and returns the last step it reported as stored.
 fn append_and_kill(folder: &Folder, moment: Duration) -> u64 {
     let (mut child, mut output) = spawn(folder);
     let mut last = None;
@@ -39,7 +39,7 @@ fn append_and_kill(folder: &Folder, moment: Duration) -> u64 {
         );
         last = acknowledged(&line);
     }
-    // A reader, so that the process never waits for a full pipe.
+    // Read its output, so that the process never blocks on a full pipe.
     let rest = thread::spawn(move || {
         let lines = output.lines().map_while(Result::ok);
         lines.filter_map(|line| acknowledged(&line)).last()
@@ -50,7 +50,7 @@ fn append_and_kill(folder: &Folder, moment: Duration) -> u64 {
     rest.join().unwrap().or(last).unwrap()
 }
 
-/// Everything that was called stored is there, and at most one step more, whole.
+/// Everything reported as stored is there, plus at most one complete step.
 fn assert_whole(folder: &Folder, run: &RunId, stored: u64) -> u64 {
     let store = folder.open();
     store.check().unwrap();
@@ -75,7 +75,7 @@ fn killed_at_any_moment_no_stored_step_is_lost_and_none_is_half_there() {
     let run = begin(&mut folder.open(), "login");
     let mut left_open = 0;
     for kill in 0..KILLS {
-        // Spread over what a few hundred appends take, with their checkpoints.
+        // Spread over the duration of a few hundred appends, including checkpoints.
         let moment = Duration::from_micros(kill * 7919 % 90_000);
         let stored = append_and_kill(&folder, moment);
         let log = fs::metadata(folder.path("regreen.db-wal"));
@@ -103,7 +103,7 @@ fn inner_appends_for_ever() {
     }
 }
 
-/// Another process in the middle of a write, until its input is closed.
+/// Starts another process that is in the middle of a write until its input is closed.
 fn busy_process(folder: &Folder) -> Child {
     let mut child = again("processes::inner_holds_the_file", &folder.file())
         .stdin(Stdio::piped())

@@ -1,4 +1,4 @@
-//! Recordings; and any run at all, compared with a plain list of its steps.
+//! Recordings, and arbitrary runs compared with a plain list of their steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
@@ -92,7 +92,7 @@ fn an_invalid_recording_is_refused() {
     assert!(matches!(other, RecordingError::BadLine { line: 1, .. }));
 }
 
-/// How a step looks: its texts, how many commands it issues, which owed one it answers.
+/// The form of a step: its texts, how many commands it issues, and which pending one it answers.
 type Look = (Vec<String>, usize, Option<prop::sample::Index>);
 
 fn look() -> impl Strategy<Value = Look> {
@@ -145,7 +145,7 @@ fn owed(steps: &[Step]) -> Vec<IssuedCommand> {
     owed.into_values().collect()
 }
 
-/// A state that remembers all that happened, and in which order.
+/// A state that remembers everything that happened, in order.
 fn fold(state: &mut Vec<String>, event: &StoredEvent) {
     let said: serde_json::Value = event.event.decode().unwrap();
     state.push(format!("{} {} {said}", event.step, event.now_ms));

@@ -1,4 +1,4 @@
-//! Runs, and what people chose outside of them.
+//! Runs, and people's choices outside of them.
 
 use regreen_model::{ChoiceKind, PersonChoice};
 use regreen_store::{NewRun, RunEnd, RunError, RunId};

@@ -1,4 +1,4 @@
-//! What it costs, for the design page. Measured on demand: no test promises numbers.
+//! The costs for the design page. Measured on demand: no test promises numbers.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -8,8 +8,8 @@ use regreen_store::{StepNo, Store};
 
 use crate::fixture::{Folder, NOON, begin, step};
 
-/// The tenth, the half and the 99th of a hundred: on a busy machine the first is nearest to
-/// what the thing itself costs.
+/// Prints the 10th, 50th and 99th percentile. On a busy machine, the first is closest to the real
+/// cost.
 fn report(what: &str, mut times: Vec<Duration>) {
     times.sort();
     let [low, middle, high] = [10, 50, 99].map(|percent| times[times.len() * percent / 100]);
@@ -25,7 +25,7 @@ fn timed(count: usize, mut act: impl FnMut()) -> Vec<Duration> {
     (0..count).map(measure).collect()
 }
 
-/// What this thread has used so far.
+/// Returns the processor time of this thread so far.
 fn cpu_time() -> Duration {
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     let first = text.split(' ').next().unwrap();

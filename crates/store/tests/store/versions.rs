@@ -1,4 +1,4 @@
-//! Files of other versions.
+//! Files from other versions.
 
 use std::collections::BTreeMap;
 
@@ -104,7 +104,7 @@ fn a_file_records_what_updated_it_and_when() {
     );
 }
 
-/// Names and definitions of everything in a file.
+/// Returns the names and definitions of everything in a file.
 fn shape(raw: &Connection) -> BTreeMap<String, Option<String>> {
     raw.prepare("SELECT name, sql FROM sqlite_schema")
         .unwrap()

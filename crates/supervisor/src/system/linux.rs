@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -12,9 +12,9 @@ use rustix::process::{
     set_child_subreaper,
 };
 
-use crate::{Marker, Stray};
+use crate::{KEEPER_ARGUMENT, Marker, Stray};
 
-/// One process for good: a pid that is reused has another start.
+/// Identifies a process for good: a reused pid has another start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Process {
     pid: Pid,
@@ -51,21 +51,47 @@ pub fn ignores_hangup() -> bool {
     mask.is_some_and(|mask| mask & bit != 0)
 }
 
-/// Makes descendants whose parents end children of this process.
+/// Returns whether this process or one of its ancestors is a keeper, or carries a keeper's marker.
+///
+/// A program may clean its environment, or leave its parents: a keeper then adopts it, so it stays
+/// below one for as long as the keeper lives.
+pub(crate) fn is_below_keeper() -> bool {
+    let mut seen = BTreeSet::new();
+    let mut current = Some(getpid().as_raw_nonzero().get());
+    while let Some(pid) = current.filter(|&pid| pid > 0 && seen.insert(pid)) {
+        if is_kept(pid) {
+            return true;
+        }
+        current = stat_of(pid).map(|stat| stat.parent);
+    }
+    false
+}
+
+fn is_kept(pid: i32) -> bool {
+    let read =
+        |file: &str| read_whole(Path::new(&format!("/proc/{pid}/{file}"))).unwrap_or_default();
+    let is_keeper = |cmdline: &[u8]| {
+        let mut words = cmdline.split(|&byte| byte == 0);
+        words.nth(1) == Some(KEEPER_ARGUMENT.as_bytes())
+    };
+    marker_in(&read("environ")).is_some() || is_keeper(&read("cmdline"))
+}
+
+/// Makes this process the parent of orphaned descendants.
 pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
-/// A keeper is told of everything that happens below it.
+/// No polling needed: a keeper is notified of everything that happens below it.
 pub(crate) const POLL_INTERVAL: Option<Duration> = None;
 
-/// Returns whether there can be descendants that are not children of the keeper: never, because
-/// orphans are adopted.
+/// Returns whether there can be descendants that aren't children of the keeper: never, because it
+/// adopts orphans.
 pub(crate) fn any_left(_program: Pid) -> bool {
     false
 }
 
-/// Returns everything alive below the keeper.
+/// Returns all living descendants of the keeper.
 pub(crate) fn descendants(keeper: Pid, _program: Pid) -> Vec<Process> {
     let below = below(keeper.as_raw_nonzero().get(), all_processes());
     let alive = below.iter().filter(|stat| !stat.is_dead());
@@ -88,7 +114,7 @@ pub(crate) fn command_line(process: Process) -> Option<String> {
 
 /// Sends a signal to exactly this process; `false` if it is gone or out of reach.
 pub(crate) fn signal(process: Process, signal: Signal) -> bool {
-    // Once the descriptor is open, the pid cannot be reused for another process.
+    // Once the descriptor is open, the pid can't be reused.
     match pidfd_open(process.pid, PidfdFlags::empty()) {
         Ok(descriptor) => process.is_there() && pidfd_send_signal(descriptor, signal).is_ok(),
         Err(Errno::NOSYS | Errno::PERM) => {
@@ -98,7 +124,7 @@ pub(crate) fn signal(process: Process, signal: Signal) -> bool {
     }
 }
 
-/// Returns the processor time that the keeper and everything below it have used.
+/// Returns the processor time that the keeper and its descendants have used.
 pub(crate) fn cpu_time(keeper: Pid) -> Option<Duration> {
     let keeper = keeper.as_raw_nonzero().get();
     let own = stat_of(keeper)?;
@@ -109,29 +135,46 @@ pub(crate) fn cpu_time(keeper: Pid) -> Option<Duration> {
     ))
 }
 
-/// Returns the processes of this user whose marker begins with `prefix`, except this process
-/// and its ancestors.
+/// Returns this user's processes whose marker starts with `prefix`, except this process and its
+/// ancestors.
 pub(crate) fn marked(prefix: &str) -> Vec<Stray> {
+    // Nearly always there is none, and the state of every process costs far more to read.
+    let candidates: BTreeSet<i32> = pids().filter(|pid| has_marker(*pid, prefix)).collect();
+    if candidates.is_empty() {
+        return Vec::new();
+    }
     let all = all_processes();
     let mine = with_ancestors(getpid().as_raw_nonzero().get(), &all);
     all.iter()
         .filter(|stat| !stat.is_dead() && !mine.contains(&stat.pid))
+        .filter(|stat| candidates.contains(&stat.pid))
         .filter_map(|stat| stray(stat, prefix))
         .collect()
 }
 
-fn stray(stat: &StatLine, prefix: &str) -> Option<Stray> {
-    let folder = PathBuf::from(format!("/proc/{}", stat.pid));
+fn has_marker(pid: i32, prefix: &str) -> bool {
+    marker_of(pid).is_some_and(|marker| marker.starts_with(prefix))
+}
+
+/// Returns the marker of a process of this user.
+fn marker_of(pid: i32) -> Option<String> {
+    let folder = PathBuf::from(format!("/proc/{pid}"));
     if fs::metadata(&folder).ok()?.uid() != geteuid().as_raw() {
         return None;
     }
-    let environment = fs::read(folder.join("environ")).ok()?;
-    let marker = marker_in(&environment)?;
-    marker.starts_with(prefix).then_some(())?;
-    let command = fs::read(folder.join("cmdline")).unwrap_or_default();
+    let environment = read_whole(&folder.join("environ"))?;
+    marker_in(&environment).map(str::to_owned)
+}
+
+/// The marker is read again, after the line that identifies the process: its pid may have been
+/// another's before.
+fn stray(stat: &StatLine, prefix: &str) -> Option<Stray> {
+    let marker = marker_of(stat.pid).filter(|marker| marker.starts_with(prefix))?;
+    let command = read_whole(Path::new(&format!("/proc/{}/cmdline", stat.pid)));
+    let command = command.unwrap_or_default();
     Some(Stray {
         process: Process::of(stat)?,
-        marker: marker.to_owned(),
+        marker,
         command: String::from_utf8_lossy(&command)
             .replace('\0', " ")
             .trim_end()
@@ -147,18 +190,26 @@ pub(super) fn marker_in(environment: &[u8]) -> Option<&str> {
 }
 
 pub(super) fn all_processes() -> Vec<StatLine> {
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter_map(stat_of)
-        .collect()
+    pids().filter_map(stat_of).collect()
+}
+
+fn pids() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }
 
 pub(super) fn stat_of(pid: i32) -> Option<StatLine> {
-    let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let line = read_whole(Path::new(&format!("/proc/{pid}/stat")))?;
     StatLine::parse(&String::from_utf8_lossy(&line))
+}
+
+/// Reads a file of /proc, whose length is not known before, in as few calls as possible: each one
+/// writes the text anew.
+fn read_whole(path: &Path) -> Option<Vec<u8>> {
+    const USUAL: usize = 8 * 1024;
+    let mut bytes = Vec::with_capacity(USUAL);
+    fs::File::open(path).ok()?.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 fn below(root: i32, all: Vec<StatLine>) -> Vec<StatLine> {
@@ -191,9 +242,10 @@ pub(crate) struct StatLine {
     pub(crate) pid: i32,
     pub(crate) parent: i32,
     pub(crate) state: u8,
-    /// In clock ticks, with that of children it has waited for.
+    /// The processor time in clock ticks, including that of children it has waited for.
     pub(crate) cpu_ticks: u64,
-    /// In clock ticks since boot; together with the pid it identifies a process for good.
+    /// The start time in clock ticks since boot; together with the pid it identifies a process for
+    /// good.
     pub(crate) start: u64,
 }
 
@@ -214,7 +266,7 @@ impl StatLine {
         })
     }
 
-    /// Returns whether it is a zombie or just being removed: there is nothing left to end.
+    /// Returns whether it is a zombie or being removed, so that there is nothing left to end.
     pub(crate) fn is_dead(&self) -> bool {
         matches!(self.state, b'Z' | b'X' | b'x')
     }

@@ -1,4 +1,4 @@
-//! What differs between systems: adopting orphans, finding processes, signalling them.
+//! Differences between systems: adopting orphans, finding processes, signalling them.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -11,16 +11,16 @@ mod process_info;
 pub use linux::ignores_hangup;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    POLL_INTERVAL, Process, adopt_orphans, any_left, command_line, cpu_time, descendants, marked,
-    signal,
+    POLL_INTERVAL, Process, adopt_orphans, any_left, command_line, cpu_time, descendants,
+    is_below_keeper, marked, signal,
 };
 #[cfg(not(target_os = "linux"))]
 pub use portable::ignores_hangup;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use portable::{
     POLL_INTERVAL, Process, adopt_orphans, any_left, command_line, cpu_time, descendants,
-    holders_of_file, is_running, list_processes, listeners_on, marked, process_exists,
-    process_info, signal,
+    holders_of_file, is_below_keeper, is_running, list_processes, listeners_on, marked,
+    process_exists, process_info, signal,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use process_info::{

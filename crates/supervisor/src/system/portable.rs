@@ -1,6 +1,6 @@
-//! Systems without a way to adopt orphans, such as macOS: what the program starts is ended
-//! as long as it stays in the program's process group. A descendant that starts a session
-//! of its own gets away; strays cannot be found, and processor time is not known.
+//! For systems that can't adopt orphans, such as macOS: processes are ended as long as they stay in
+//! the program's process group. A descendant that starts its own session gets away; strays can't be
+//! found, and processor time isn't known.
 
 use std::io;
 use std::time::{Duration, SystemTime};
@@ -21,7 +21,7 @@ impl Process {
     }
 }
 
-/// Returns whether this process was started with SIGHUP ignored, which is not known here.
+/// Returns whether this process was started with SIGHUP ignored, which isn't known here.
 #[must_use]
 pub fn ignores_hangup() -> bool {
     false
@@ -31,7 +31,7 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
-/// The keeper is not told of the end of processes that are not its children.
+/// Polling is needed: the keeper isn't notified when processes end that aren't its children.
 pub(crate) const POLL_INTERVAL: Option<Duration> = Some(Duration::from_millis(10));
 
 pub(crate) fn any_left(program: Pid) -> bool {
@@ -54,6 +54,11 @@ pub(crate) fn signal(process: Process, signal: Signal) -> bool {
 
 pub(crate) fn cpu_time(_keeper: Pid) -> Option<Duration> {
     None
+}
+
+/// Ancestors aren't known here.
+pub(crate) fn is_below_keeper() -> bool {
+    false
 }
 
 pub(crate) fn marked(_prefix: &str) -> Vec<Stray> {

@@ -1,4 +1,4 @@
-//! Information about processes that no keeper of ours runs.
+//! Information about processes that aren't under our keepers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,7 +30,7 @@ pub(crate) fn list_processes(now: SystemTime) -> Vec<ProcessInfo> {
     all.iter().filter_map(|stat| read_info(stat, now)).collect()
 }
 
-/// Returns whether it exists and is not a zombie.
+/// Returns whether it exists and isn't a zombie.
 pub(crate) fn is_running(process: Process) -> bool {
     let pid = process.pid().as_raw_nonzero().get();
     process.is_there() && stat_of(pid).is_some_and(|stat| !stat.is_dead())
@@ -60,13 +60,13 @@ pub(crate) fn listeners_on(port: Option<u16>, now: SystemTime) -> Holders {
         fs::read_link(open).is_ok_and(|target| sockets.contains(&target))
     });
     match found {
-        // A process listens that we may not inspect.
+        // There is a listener that we may not inspect.
         Holders::Known(known) if known.is_empty() && !sockets.is_empty() => Holders::Unknown,
         found => found,
     }
 }
 
-/// Returns the socket's number, if the line is one that listens on that port, or on any.
+/// Returns the socket's number, if the line describes one that listens on that port, or on any.
 fn listening_socket(line: &str, port: Option<u16>) -> Option<u64> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
     let (_, local) = fields.get(1)?.rsplit_once(':')?;
@@ -75,8 +75,8 @@ fn listening_socket(line: &str, port: Option<u16>) -> Option<u64> {
     is_it.then(|| fields.get(9)?.parse().ok()).flatten()
 }
 
-/// Returns the processes with an open descriptor that `is_it`. A process of this user that
-/// cannot be inspected may be one as well.
+/// Returns the processes with an open descriptor for which `is_it` holds. A process of this user
+/// that can't be inspected might be another.
 fn holders(now: SystemTime, is_it: impl Fn(&Path) -> bool) -> Holders {
     let mut found = Vec::new();
     for stat in all_processes().iter().filter(|stat| !stat.is_dead()) {
@@ -127,7 +127,7 @@ fn words(cmdline: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Returns when a process started, from the ticks between boot and its start.
+/// Returns the start time of a process, given in ticks since boot.
 fn started(ticks: u64, now: SystemTime) -> Option<SystemTime> {
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;

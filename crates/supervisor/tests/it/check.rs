@@ -1,4 +1,4 @@
-//! What every test here needs: a spec for the test child, a run, and a look at processes.
+//! Shared by all tests here: a spec for the test child, a run, and process checks.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,7 +13,7 @@ use regreen_supervisor::{
 use tempfile::TempDir;
 
 pub(crate) const SOON: Duration = Duration::from_secs(2);
-/// Far more than any test takes, even on a busy machine.
+/// Far longer than any test takes, even on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 pub(crate) fn testchild() -> PathBuf {
@@ -37,6 +37,7 @@ pub(crate) fn spec(words: &[&str]) -> ProcessSpec {
         },
         marker: Marker::new("test"),
         masks: None,
+        last_copy: None,
     }
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn start(spec: ProcessSpec) -> Running {
     Keepers::new(testchild()).spawn(spec).unwrap()
 }
 
-/// What a child wrote, and how it ended.
+/// The output of a child, and how it ended.
 pub(crate) struct Run {
     pub(crate) ended: ProcessEnd,
     pub(crate) stdout: String,
@@ -55,7 +56,7 @@ pub(crate) fn run(spec: ProcessSpec) -> Run {
     run_with(spec, |_, _| {})
 }
 
-/// Calls `react` with all of stdout so far whenever there is more of it.
+/// Calls `react` with all of stdout so far, whenever it grows.
 pub(crate) fn run_with(spec: ProcessSpec, react: impl FnMut(&Handle, &str)) -> Run {
     let running = start(spec);
     let mut recorder = Recorder {
@@ -91,7 +92,7 @@ impl<F: FnMut(&Handle, &str)> Observer for Recorder<F> {
     }
 }
 
-/// Where daemons leave their pids.
+/// The folder where daemons leave their pids.
 pub(crate) struct Nest(TempDir);
 
 impl Nest {
@@ -129,7 +130,7 @@ impl Nest {
             .collect()
     }
 
-    /// There were two daemons, and both are gone soon.
+    /// Asserts that there were two daemons, and that both are gone soon.
     pub(crate) fn assert_deserted(&self) {
         assert_eq!(self.pids().len(), 2);
         let end = Instant::now() + SOON;

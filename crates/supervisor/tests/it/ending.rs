@@ -10,7 +10,7 @@ fn brood(nest: &Nest, then: &str) -> ProcessSpec {
     spec(&["brood", nest.path(), then])
 }
 
-/// For [`run_with`]: ends the run when the child says that it is ready.
+/// For [`run_with`]: ends the run when the child reports that it is ready.
 fn cancel_when_ready(handle: &Handle, stdout: &str) {
     if stdout.contains("ready") {
         handle.end(EndReason::Cancelled);

@@ -5,7 +5,7 @@ use regreen_supervisor::{Chunk, EndReason, Exit, Keepers, ProcessEnd, ProcessSpe
 
 use crate::check::{Nest, eventually, is_alive, spec, testchild};
 
-/// What a program says about its keeper, and how it ended.
+/// Returns what a program prints about its keeper, and how it ended.
 fn run(keepers: &Keepers, spec: ProcessSpec) -> (String, ProcessEnd) {
     let mut said = Vec::new();
     let running = keepers.spawn(spec).unwrap();

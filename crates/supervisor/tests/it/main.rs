@@ -1,4 +1,4 @@
-//! The supervisor against real processes: `testchild` misbehaves, we look what is left.
+//! Tests the supervisor with real processes: `testchild` misbehaves, and we check what is left.
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod check;

@@ -35,7 +35,7 @@ fn fifty_runs_leave_no_zombie_and_no_open_file() {
         once();
     }
     assert_eq!(open_files(), before);
-    // Nothing to wait for: no child is left, dead or alive.
+    // There is nothing to wait for: no child is left, dead or alive.
     let children = rustix::process::wait(rustix::process::WaitOptions::NOHANG);
     assert_eq!(children.unwrap_err(), rustix::io::Errno::CHILD);
 }

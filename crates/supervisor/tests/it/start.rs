@@ -114,8 +114,8 @@ fn the_program_is_in_a_session_without_our_terminal() {
     assert_ne!(session.trim(), our_session());
 }
 
-/// Read from `/proc`, since `getsid` of rustix cannot say 0: what a container sees whose
-/// session was opened outside it.
+/// Read from `/proc`, because rustix's `getsid` can't return 0, which a container sees if its
+/// session was opened outside.
 fn our_session() -> String {
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     let (_, after_name) = stat.rsplit_once(')').unwrap();

@@ -1,3 +1,4 @@
+use std::io::BufRead;
 use std::time::Duration;
 
 use regreen_supervisor::{EndReason, Exit, Marker, StraysEnded, end_strays, find_strays};
@@ -16,7 +17,7 @@ fn strays_of_a_killed_keeper_are_found_by_their_marker_and_ended() {
     let run = run_with(spec, |_, stdout| {
         if stdout.contains("ready") && found.is_empty() {
             found = find_strays(marker.as_str());
-            // The program and its two daemons; the keeper itself carries no marker.
+            // The program and its two daemons; the keeper itself has no marker.
             assert_eq!(found.len(), 3, "{found:?}");
             kill(parent_of(
                 found[0].pid().min(found[1].pid()).min(found[2].pid()),
@@ -34,11 +35,13 @@ fn strays_of_a_dead_regreen_and_a_dead_keeper_are_ended_at_the_next_start() {
     let nest = Nest::new();
     let mut owner = std::process::Command::new(crate::check::testchild())
         .args(["own", nest.path(), "crashed:7"])
-        .stdout(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    nest.wait_until_full();
-    // A stopped owner cannot clean up when its keeper is killed.
+    // Until the program has printed, the end of its keeper would end it too: it could no longer
+    // print.
+    wait_for_line(owner.stdout.as_mut().unwrap(), "ready");
+    // A stopped owner can't clean up when its keeper is killed.
     signal(owner.id().cast_signed(), "STOP");
     let strays = find_strays("crashed:7:");
     let program = strays.iter().map(regreen_supervisor::Stray::pid).min();
@@ -70,6 +73,14 @@ fn a_program_that_kills_its_keeper_gains_nothing() {
     let ended = run(spec(&["kill-parent", "9"])).ended;
     assert_eq!(ended.exit, Exit::Unknown);
     assert_eq!(ended.unended, 0);
+}
+
+fn wait_for_line(output: &mut impl std::io::Read, wanted: &str) {
+    let mut lines = std::io::BufReader::new(output).lines();
+    assert!(
+        lines.any(|line| line.unwrap() == wanted),
+        "no line {wanted}"
+    );
 }
 
 fn parent_of(pid: i32) -> i32 {

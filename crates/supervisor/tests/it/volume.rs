@@ -4,7 +4,7 @@ use crate::check::testchild;
 
 const MEGABYTE: u64 = 1 << 20;
 
-/// Bytes seen, peak memory in kB.
+/// Returns the bytes seen and the peak memory in kB.
 fn read(bytes: u64, how: &str) -> (u64, u64) {
     let output = Command::new(testchild())
         .args(["read", &bytes.to_string(), how])

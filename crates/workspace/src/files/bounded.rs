@@ -1,51 +1,53 @@
-//! Reading things that look like files: only regular files, without waiting, and only so much.
+//! Reads things that look like files: only regular files, without blocking, up to a limit.
 //!
-//! A repository may contain pipes without a writer, links to devices that never end, and files
-//! that fill the memory. Every read of the product goes through here; a guard keeps it so.
+//! A repository may contain pipes without a writer, links to devices that never end, and files that
+//! would fill the memory. The whole product reads files through this module; a guard enforces that.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 
-/// The most that is read of a file that people, agents or regreen write: a hundred times more than
-/// any real task file has.
+/// How much is read of a file that people, agents or regreen write: a hundred times the size of any
+/// real task file.
 pub const MAX_FILE: u64 = 32 * 1024 * 1024;
 
-/// Something that is not a file stands where a file is expected.
+/// Something other than a file where a file is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{sort}, not a file")]
 pub struct NotAFile {
-    /// What it is: `a named pipe`.
+    /// The kind of thing: `a named pipe`.
     pub sort: &'static str,
 }
 
 /// Reads a regular file of at most `max` bytes, following links.
 ///
 /// # Errors
-/// If it cannot be read, is larger ([`io::ErrorKind::FileTooLarge`]), or is not a file
-/// ([`NotAFile`]).
+/// Returns an error if it can't be read, is larger ([`io::ErrorKind::FileTooLarge`]), or isn't a
+/// file ([`NotAFile`]).
 pub fn read_file(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     read_bounded(&open_file(path)?, max)
 }
 
-/// Reads a text of at most `max` bytes, following links.
+/// Reads a text file of at most `max` bytes, following links.
 ///
 /// # Errors
-/// As [`read_file`], and if it is not UTF-8.
+/// Fails like [`read_file`], or if the file isn't UTF-8.
 pub fn read_text_file(path: &Path, max: u64) -> io::Result<String> {
     let bytes = read_file(path, max)?;
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Opens a regular file to read, following links.
+/// Opens a regular file for reading, following links.
 ///
 /// # Errors
-/// If it cannot be opened, or is not a file ([`NotAFile`]).
+/// Returns an error if it can't be opened, or isn't a file ([`NotAFile`]).
 pub fn open_file(path: &Path) -> io::Result<File> {
-    // Opening a device may do something already.
+    // Merely opening a device may have an effect.
     refuse_others(&fs::metadata(path)?)?;
     open_regular(OpenOptions::new().read(true), path, OFlags::empty())
 }
@@ -79,7 +81,7 @@ pub(crate) fn read_bounded(file: &File, max: u64) -> io::Result<Vec<u8>> {
         return Err(too_large());
     }
     let mut bytes = read_known(file, usize::try_from(length).unwrap_or(0))?;
-    // What was added since.
+    // Bytes that were added since.
     let room = (max + 1).saturating_sub(bytes.len() as u64);
     file.take(room).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
@@ -88,20 +90,24 @@ pub(crate) fn read_bounded(file: &File, max: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads so many bytes, or fewer if the file has become shorter, in as few calls as possible.
-fn read_known(mut file: &File, length: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; length];
-    let mut filled = 0;
-    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match file.read(rest) {
+/// Reads this many bytes, or fewer if the file has shrunk, in as few calls as possible, into memory
+/// that isn't cleared first.
+fn read_known(file: &File, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(length);
+    while bytes.len() < length {
+        match rustix::io::read(file, spare_capacity(&mut bytes)) {
             Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
     }
-    bytes.truncate(filled);
     Ok(bytes)
+}
+
+/// Returns the error for something that exists but isn't a file; `None` for files, and if nothing is
+/// there.
+pub(crate) fn not_a_file(path: &Path) -> Option<io::Error> {
+    refuse_others(&fs::metadata(path).ok()?).err()
 }
 
 fn refuse_others(found: &Metadata) -> io::Result<()> {

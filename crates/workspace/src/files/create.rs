@@ -10,7 +10,7 @@ use super::temp_file::TempFile;
 /// Why a file was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateFileError {
-    /// Something has that name already.
+    /// The name is already taken.
     #[error("{} already exists", path.display())]
     AlreadyExists {
         /// The name.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The primitive file operations of this crate, one method each.
 ///
 /// Tests make single calls fail, or end the process at one of them. Implementations make no
-/// decisions: those belong to the callers.
+/// decisions; callers do.
 pub trait Disk {
     /// Resolves all symbolic links; fails if nothing exists at the end.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
@@ -42,25 +42,25 @@ pub trait Disk {
     /// Truncates an open file to `length` bytes.
     fn truncate(&self, file: &File, length: u64) -> io::Result<()>;
 
-    /// Returns when the content of the file has reached the storage.
+    /// Returns once the content of the file has reached the storage.
     fn sync_file(&self, file: &File) -> io::Result<()>;
 
-    /// Swaps what two names in one folder mean, in one step.
+    /// Swaps two names in one folder, in one step.
     fn exchange(&self, one: &Path, other: &Path) -> io::Result<()>;
 
-    /// Renames, replacing what has the new name.
+    /// Renames a file, replacing whatever has the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Renames, or fails if anything has the new name.
+    /// Renames a file; fails if anything has the new name.
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Gives a file a second name, or fails if anything has that name.
+    /// Gives a file a second name; fails if anything has that name.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file's name.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Returns when the names in the folder have reached the storage.
+    /// Returns once the names in the folder have reached the storage.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
 
     /// Creates one folder; its parent must exist.
@@ -73,17 +73,17 @@ pub trait Disk {
     fn lock_folder(&self, folder: &Path) -> io::Result<FolderLock>;
 }
 
-/// Who may open a new file at first.
+/// The initial access to a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewFileAccess {
-    /// What the process's umask allows, as for any new file.
+    /// As the process's umask allows, like any new file.
     Usual,
-    /// Only this user: the file will get the mode of another one, which may be stricter than
-    /// the umask.
+    /// Only this user, because the file will get the mode of another one, which may be stricter
+    /// than the umask.
     OwnerOnly,
 }
 
-/// What the file system reports for one name.
+/// The file system's information about one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStat {
     /// Identifies the file.
@@ -116,9 +116,9 @@ pub enum FileKind {
 
 /// An exclusive lock among all regreen processes that write in a folder.
 ///
-/// The lock is on the folder itself, so it leaves no file behind and ends with the process.
-/// Editors ignore it. It keeps two regreen processes from exchanging the same file at once, and
-/// proves that a temporary file found while it is held has no living owner.
+/// The lock is on the folder itself, so it leaves no file behind and ends with the process. Editors
+/// ignore it. It keeps two regreen processes from exchanging the same file at once, and proves that
+/// a temporary file found while it is held has no living owner.
 #[derive(Debug)]
 #[must_use = "dropping the lock releases it"]
 pub struct FolderLock {
@@ -130,13 +130,12 @@ impl FolderLock {
         FolderLock { held: Some(folder) }
     }
 
-    /// For file systems that cannot lock a folder.
+    /// Returns a placeholder for file systems that can't lock a folder.
     pub(crate) fn unsupported() -> FolderLock {
         FolderLock { held: None }
     }
 
-    /// Returns whether the folder really is locked. If not, leftovers of other processes must
-    /// stay.
+    /// Returns whether the folder is really locked. If not, leftovers of other processes must stay.
     pub fn is_exclusive(&self) -> bool {
         self.held.is_some()
     }

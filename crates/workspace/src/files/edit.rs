@@ -23,12 +23,12 @@ pub struct EditReport {
     pub recovered: Vec<RecoveredLeftover>,
 }
 
-/// How the text was written to the file.
+/// How a file was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteMethod {
-    /// The edit had nothing to change.
+    /// There was nothing to change.
     Nothing,
-    /// The new file and the old one were exchanged.
+    /// The new file was exchanged with the old one.
     ByExchange,
     /// Written in place, without the guarantees of an exchange.
     InPlace(InPlaceReason),
@@ -55,7 +55,7 @@ pub enum EditFileError<E: Error + 'static> {
         /// The file.
         path: PathBuf,
     },
-    /// The edit is still pending.
+    /// The folder couldn't be locked. The edit is still pending.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The file system refused.
@@ -147,7 +147,7 @@ pub enum InPlaceReason {
     OtherNames,
     /// No file can be created beside it.
     FolderNotWritable,
-    /// Owner, mode or extended attributes cannot be given to a new file.
+    /// Owner, mode or extended attributes can't be given to a new file.
     AttributesCannotBeKept,
     /// The file is a mount point, or its file system does not support exchanging files.
     ExchangeNotPossible,
@@ -166,7 +166,7 @@ impl fmt::Display for InPlaceReason {
     }
 }
 
-/// Overwrites the file itself, if it still holds what was read.
+/// Overwrites the file itself, if it still has the content that was read.
 ///
 /// This is weaker than an exchange: a crash leaves a mixture, and a save between the check and
 /// the write is lost. A save by rename is detected afterwards, and the edit is repeated on top

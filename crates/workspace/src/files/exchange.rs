@@ -22,8 +22,8 @@ const PUT_BACK_ROUNDS: u32 = 100;
 pub(crate) enum Attempt {
     Exchanged,
     InPlace(InPlaceReason),
-    /// Someone saved in the meantime. Their save is at the path; the edit must be repeated on
-    /// it.
+    /// Someone saved in the meantime. Their save is at the path; the edit must be repeated on top
+    /// of it.
     Refused,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn write_by_exchange(
     }
 }
 
-/// The new text in a complete, synced file beside the target, and that file's identity.
+/// The new text in a complete, synced file beside the target, with that file's identity.
 struct Prepared {
     path: PathBuf,
     ours: FileVersion,
@@ -111,7 +111,7 @@ fn keep_attributes(disk: &dyn Disk, target: &Target, temp: &TempFile) -> Result<
     })
 }
 
-/// Renames the draft to a name that states its content; recovery trusts that name.
+/// Renames the draft to a name that identifies its content; recovery trusts that name.
 fn mark_complete(disk: &dyn Disk, temp: &TempFile, prepared: &Path) -> Result<(), Unprepared> {
     disk.rename_new(&temp.path, prepared).map_err(|error| {
         if is_unsupported(&error) {
@@ -152,8 +152,7 @@ fn exchange(
     }
 }
 
-/// Removes the file only if it certainly is ours: an error does not prove that nothing
-/// happened.
+/// Removes the file only if it is certainly ours: an error doesn't prove that nothing happened.
 fn discard_ours(disk: &dyn Disk, prepared: &Prepared) {
     if FileVersion::of(disk, &prepared.path).is_ok_and(|seen| seen == prepared.ours) {
         let _left_to_recovery = disk.remove(&prepared.path);
@@ -219,7 +218,7 @@ pub(crate) fn put_back(
     Err(io::ErrorKind::ResourceBusy.into()).context("restore", &target.path)
 }
 
-/// Moves the save to the path. Returns whether something was displaced.
+/// Moves the save to the path. Returns whether that displaced something.
 fn return_once(disk: &dyn Disk, target: &Target, temp: &Path) -> Result<bool, StepError> {
     loop {
         match disk.exchange(temp, &target.path) {
@@ -259,9 +258,9 @@ fn forbids_exchange(error: &io::Error) -> bool {
         )
 }
 
-/// A file as it was seen: its identity and its content.
+/// A file as observed: its identity and its content.
 ///
-/// Recognizing it needs both. The same file with other bytes was saved in place; different
+/// Both are needed to recognize it. The same file with other bytes was saved in place; different
 /// files with the same bytes are two saves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileVersion {

@@ -17,16 +17,16 @@ pub struct FaultyDisk<D, S> {
     stopped: AtomicBool,
 }
 
-/// A call that a script decides about.
+/// A call that the script decides about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
-    /// Counted from 0 over the life of the disk.
+    /// The number of the call, counted from 0 over the life of the disk.
     pub index: usize,
     /// The call.
     pub operation: Operation,
 }
 
-/// What happens to a call.
+/// The script's decision about a call.
 #[derive(Debug)]
 pub enum CallOutcome {
     /// The call is performed.
@@ -49,7 +49,7 @@ impl<D: Disk, S: Fn(Call) -> CallOutcome> FaultyDisk<D, S> {
         }
     }
 
-    /// Counts the calls so far, without those after a stop.
+    /// Returns the number of calls so far, not counting those after a stop.
     pub fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }
@@ -92,7 +92,7 @@ fn stopped() -> io::Error {
 }
 
 /// Generates the operations, and a disk that asks the script before each of them. `write` is
-/// special: a process that ends may leave half of the bytes.
+/// special: a process that dies may leave half of the bytes.
 macro_rules! scripted_disk {
     ($($operation:ident $method:ident($($arg:ident: $type:ty),*) -> $result:ty;)*) => {
         /// One of the disk's operations.

@@ -1,7 +1,7 @@
-//! Cleans up after a process that was killed while it wrote.
+//! Cleans up after a process that was killed while writing.
 //!
-//! The exchange swaps two names in one step, so the name of a leftover alone does not tell what
-//! it holds; name and content together do:
+//! An exchange swaps two names in one step, so the name of a leftover alone doesn't tell what it
+//! holds; name and content together do:
 //!
 //! | leftover                              | it is                                | so it is         |
 //! |---------------------------------------|--------------------------------------|------------------|
@@ -11,7 +11,7 @@
 //! | complete, other; path has `new`       | a save that our text displaced       | put back         |
 //! | complete, other; path has another text | a save, with a newer one at the path | kept beside it  |
 //!
-//! This needs the folder's lock, which proves that no living regreen still uses the file.
+//! This requires the folder's lock, which proves that no living regreen still uses the file.
 
 use std::fmt;
 use std::io;
@@ -28,7 +28,7 @@ use super::target::{LockError, Target, lock};
 use super::temp_file::Digest;
 use super::temp_file::TempName;
 
-/// Suffix of a save that is kept because it cannot go back to its path.
+/// Suffix of a save that is kept because it can't go back to its path.
 const SAVED: &str = "saved";
 
 /// A leftover of a killed process that the user should know about.
@@ -36,7 +36,7 @@ const SAVED: &str = "saved";
 pub enum RecoveredLeftover {
     /// A save that regreen's text had displaced is back at its path.
     PutBack {
-        /// Where the save was put back.
+        /// The path of the save.
         path: PathBuf,
     },
     /// A displaced save is kept under this name, because a newer one is at its path.
@@ -44,11 +44,11 @@ pub enum RecoveredLeftover {
         /// Its new name.
         path: PathBuf,
     },
-    /// The leftover could not be handled and stays where it is.
+    /// The leftover couldn't be handled and stays where it is.
     Stuck {
         /// The temporary file.
         leftover: PathBuf,
-        /// What failed.
+        /// The error.
         error: StepError,
     },
 }
@@ -86,7 +86,7 @@ pub enum LeftoverError {
     Step(#[from] StepError),
 }
 
-/// Cleans up what a killed regreen left beside this file. Every edit does this as well.
+/// Cleans up whatever a killed regreen left beside this file. Every edit does this as well.
 pub fn recover_leftovers(
     disk: &dyn Disk,
     path: &Path,
@@ -98,8 +98,8 @@ pub fn recover_leftovers(
     Ok(recover_beside(disk, &lock, &target))
 }
 
-/// Cleans up beside a target whose folder is locked. A leftover that cannot be handled is
-/// reported and blocks nothing.
+/// Cleans up beside a target whose folder is locked. A leftover that can't be handled is reported
+/// and blocks nothing.
 pub(crate) fn recover_beside(
     disk: &dyn Disk,
     lock: &FolderLock,

@@ -1,5 +1,5 @@
-//! Files that regreen shares with users, editors and agents: read as they are, and written
-//! durably without losing what someone else saved.
+//! Files that regreen shares with users, editors and agents: read as they are, and written durably
+//! without losing anyone else's save.
 
 mod bounded;
 mod create;
@@ -25,3 +25,4 @@ pub use leftovers::{LeftoverError, RecoveredLeftover, recover_leftovers};
 pub use real_disk::RealDisk;
 pub use rename::{MoveAsideError, move_aside};
 pub use target::{FileText, LockError, ReadError, read_text};
+pub use temp_file::Digest;

@@ -13,8 +13,8 @@ use super::bounded::{MAX_FILE, open_regular, read_bounded};
 use super::disk::FolderLock;
 use super::disk::{Disk, FileId, FileKind, FileStat, NewFileAccess};
 
-/// How long to wait for another regreen, which needs a folder for a few milliseconds. One that
-/// holds it longer is stuck, and waiting on would only hide that.
+/// How long to wait for another regreen, which needs a folder only for milliseconds. One that holds
+/// it longer is stuck, and waiting longer would only hide that.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
@@ -126,7 +126,7 @@ impl Disk for RealDisk {
 
     fn lock_folder(&self, folder: &Path) -> io::Result<FolderLock> {
         let Ok(handle) = File::open(folder) else {
-            // This user may write in the folder but not list it, and so not lock it.
+            // This user may write to the folder but not list it, and so can't lock it.
             return Ok(FolderLock::unsupported());
         };
         wait_for_turn(handle, Instant::now() + LOCK_PATIENCE)
@@ -139,7 +139,7 @@ fn wait_for_turn(folder: File, until: Instant) -> io::Result<FolderLock> {
             Ok(()) => return Ok(FolderLock::held(folder)),
             Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(LOCK_PAUSE),
             Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
-            // Network file systems often cannot lock folders.
+            // Network file systems often can't lock folders.
             Err(TryLockError::Error(_)) => return Ok(FolderLock::unsupported()),
         }
     }
@@ -170,7 +170,7 @@ fn stat_of(metadata: &Metadata) -> FileStat {
     }
 }
 
-/// Sets only what differs: on some file systems an ordinary user may not even set the owner to
+/// Sets only what differs: on some file systems, ordinary users may not even set the owner to
 /// themselves.
 fn keep_owner(file: &File, wanted: &Metadata) -> io::Result<()> {
     let now = file.metadata()?;
@@ -182,7 +182,7 @@ fn keep_owner(file: &File, wanted: &Metadata) -> io::Result<()> {
     Ok(rustix::fs::fchown(file, owner, group)?)
 }
 
-/// Copies access lists, security labels and attributes of other programs.
+/// Copies access control lists, security labels and other extended attributes.
 fn keep_extended_attributes(file: &File, model: &File) -> io::Result<()> {
     for name in extended_attributes(model)? {
         let wanted = extended_attribute(model, &name)?;

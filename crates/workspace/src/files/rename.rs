@@ -37,7 +37,7 @@ pub(crate) fn move_new(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()
     }
 }
 
-/// For file systems whose rename takes no flags (NFS).
+/// For file systems whose rename takes no flags, such as NFS.
 fn move_new_by_link(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
     match disk.link(from, to) {
         Ok(()) => disk.remove(from),
@@ -47,8 +47,8 @@ fn move_new_by_link(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// For file systems that have no hard links either (shared folders of virtual machines):
-/// creates an empty file to claim the name, and replaces only that.
+/// For file systems without hard links, such as shared folders of virtual machines: creates an
+/// empty file to claim the name, and replaces only that.
 fn move_new_by_claim(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
     drop(disk.create_new(to, NewFileAccess::Usual)?);
     disk.rename(from, to)
@@ -78,8 +78,8 @@ pub enum MoveAsideError {
     Step(#[from] StepError),
 }
 
-/// Moves an unreadable file to the first free `<name>.corrupt-<n>` beside it, so that a valid
-/// one can replace it and nothing is lost. Returns its new path.
+/// Moves an unreadable file to the first free `<name>.corrupt-<n>` beside it, so that a valid one
+/// can replace it and nothing is lost. Returns its new path.
 pub fn move_aside(disk: &dyn Disk, path: &Path) -> Result<PathBuf, MoveAsideError> {
     let target = Target::name_in_folder(disk, path).map_err(|source| missing(path, source))?;
     disk.stat(&target.path)
@@ -101,8 +101,8 @@ fn missing(path: &Path, source: io::Error) -> MoveAsideError {
     }
 }
 
-/// Syncs the names in a folder where that is possible: some file systems cannot sync a folder,
-/// and an unreadable folder cannot be opened for it.
+/// Syncs the names in a folder where possible: some file systems can't sync a folder, and an
+/// unreadable folder can't be opened.
 pub(crate) fn sync_names(disk: &dyn Disk, folder: &Path) -> Result<(), StepError> {
     match disk.sync_folder(folder) {
         Err(error) if is_unsupported(&error) => Ok(()),

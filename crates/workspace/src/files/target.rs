@@ -2,7 +2,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::bounded::{MAX_FILE, NotAFile};
+use super::bounded::{MAX_FILE, NotAFile, not_a_file};
 use super::disk::{Disk, FolderLock, StepError};
 use super::temp_file::TempName;
 
@@ -15,15 +15,17 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Finds an existing file. A link stays a link: the file it points to is the target, and
+    /// Finds an existing file. A link stays a link: the target is the file it points to, and
     /// temporary files are created beside that.
     pub(crate) fn existing(disk: &dyn Disk, path: &Path) -> io::Result<Target> {
-        let real = disk.resolve(path)?;
+        // The link behind `/dev/fd/63` names no path.
+        let real = disk.resolve(path);
+        let real = real.map_err(|error| not_a_file(path).unwrap_or(error))?;
         let folder = real.parent().ok_or(io::ErrorKind::IsADirectory)?.to_owned();
         Target::named(folder, &real)
     }
 
-    /// Returns the name itself in the real folder, whether or not it exists.
+    /// Returns the path with its folder resolved, whether or not the name exists.
     pub(crate) fn name_in_folder(disk: &dyn Disk, path: &Path) -> io::Result<Target> {
         let folder = match path.parent() {
             Some(parent) if parent != Path::new("") => disk.resolve(parent)?,
@@ -84,7 +86,7 @@ pub struct FileText {
     pub text: String,
 }
 
-/// Why a file could not be read. `path` is always the one the caller gave.
+/// Why a file couldn't be read. `path` is always the one the caller gave.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// Nothing exists there.
@@ -99,12 +101,12 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
     },
-    /// Something else has that name: a pipe, a device, a socket.
+    /// Something else has that name: a pipe, a device or a socket.
     #[error("{} is {found}", path.display())]
     NotAFile {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// The thing found instead.
         found: NotAFile,
     },
     /// It is too large.
@@ -112,7 +114,7 @@ pub enum ReadError {
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// The most that is read, in bytes.
+        /// The limit, in bytes.
         max: u64,
     },
     /// This user may not read it.
@@ -126,12 +128,12 @@ pub enum ReadError {
     NotUtf8 {
         /// The file.
         path: PathBuf,
-        /// Offset of the first invalid byte, from 0.
+        /// Offset of the first invalid byte.
         offset: usize,
         /// Its line, counted from 1.
         line: usize,
     },
-    /// Anything else.
+    /// Any other error.
     #[error("cannot read {}", path.display())]
     Io {
         /// The file.
@@ -143,7 +145,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Tells why `path` could not be read; the limit was [`MAX_FILE`].
+    /// Creates the error for `path`; the limit was [`MAX_FILE`].
     #[must_use]
     pub fn new(path: &Path, source: io::Error) -> ReadError {
         let path = path.to_owned();

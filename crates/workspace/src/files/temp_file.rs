@@ -13,14 +13,14 @@ use super::target::Target;
 const MARK: &str = ".regreen-";
 const DRAFT: &str = "draft";
 
-/// The name of a temporary file beside its target. It states everything that recovery needs
-/// after a crash.
+/// The name of a temporary file beside its target. It contains everything that recovery needs after
+/// a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TempName {
     /// Being written: holds only regreen's own bytes, perhaps incomplete.
     Partial { owner: Owner },
-    /// Complete, and about to be exchanged with the target. Before the exchange the file holds
-    /// `new`; afterwards, whatever was at the target, which should be `read`.
+    /// Complete, and about to be exchanged with the target. Before the exchange, the file holds
+    /// `new`; afterwards, it holds whatever was at the target, which should be `read`.
     Complete {
         read: Digest,
         new: Digest,
@@ -53,16 +53,15 @@ impl Owner {
 }
 
 impl TempName {
-    /// A hidden name that starts with the target's, so that a user who finds it knows what it
-    /// belongs to.
+    /// Returns a hidden name that starts with the target's, so that a user who finds it knows where
+    /// it belongs.
     pub(crate) fn beside(self, target: &OsStr) -> OsString {
         let mut name = prefix(target);
         name.extend_from_slice(self.ending().as_bytes());
         OsString::from_vec(name)
     }
 
-    /// Parses what [`TempName::beside`] wrote for this target; returns `None` for any other
-    /// name.
+    /// Parses a name made by [`TempName::beside`] for this target; `None` for any other name.
     pub(crate) fn parse(name: &OsStr, target: &OsStr) -> Option<TempName> {
         let ending = name.as_bytes().strip_prefix(prefix(target).as_slice())?;
         let parts: Vec<&str> = std::str::from_utf8(ending).ok()?.split('-').collect();
@@ -116,7 +115,7 @@ impl TempFile {
             let path = target.beside(TempName::Partial { owner });
             match disk.create_new(&path, access) {
                 Ok(file) => return Ok(TempFile { owner, path, file }),
-                // A process with the same id in another container has it; try the next name.
+                // A process with the same id in another container has this name; try the next one.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -144,14 +143,16 @@ const BYTES: usize = 8;
 
 /// A short fingerprint of a file's content, for use in a file name.
 ///
-/// A later version of regreen may have to read the name, so this is a standard hash (XXH3), and
-/// a fast one because every edit hashes the whole plan. It only tells our own text from other
-/// people's; it need not resist forgery.
+/// A later version of regreen may have to read the name, so this is a standard hash (XXH3), and a
+/// fast one because every edit hashes the whole plan. It only tells our own text from other
+/// people's, and need not resist forgery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Digest([u8; BYTES]);
+pub struct Digest([u8; BYTES]);
 
 impl Digest {
-    pub(crate) fn of(content: &[u8]) -> Digest {
+    /// Returns the digest of a text.
+    #[must_use]
+    pub fn of(content: &[u8]) -> Digest {
         Digest(XxHash3_64::oneshot(content).to_be_bytes())
     }
 

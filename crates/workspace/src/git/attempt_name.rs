@@ -2,10 +2,10 @@ use std::fmt::Write as _;
 
 use regreen_model::{TaskId, TaskKey};
 
-/// The prefix of all of regreen's own references.
+/// The prefix of all references that regreen owns.
 const PREFIX: &str = "refs/regreen/";
 
-/// An attempt, named by its run, task and number.
+/// The name of an attempt: its run, task and number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttemptName {
     /// The id of the run.
@@ -14,7 +14,7 @@ pub struct AttemptName {
     pub task: TaskId,
     /// 0 for the first row with this id.
     pub occurrence: u32,
-    /// Counted from 1.
+    /// The number of the attempt, counted from 1.
     pub attempt: u32,
 }
 
@@ -37,7 +37,7 @@ impl SnapshotSide {
 }
 
 impl AttemptName {
-    /// Names an attempt of `task`.
+    /// Names an attempt at `task`.
     #[must_use]
     pub fn new(run: &str, task: &TaskKey, attempt: u32) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl AttemptName {
         }
     }
 
-    /// Returns whether it is an attempt of `task`.
+    /// Returns whether it is an attempt at `task`.
     #[must_use]
     pub fn is_of(&self, task: &TaskKey) -> bool {
         self.task == task.id && self.occurrence == task.occurrence
@@ -66,7 +66,7 @@ impl AttemptName {
         name
     }
 
-    /// Reads a reference; `None` if it is not one of regreen's.
+    /// Parses a reference; `None` if it isn't one of regreen's.
     #[must_use]
     pub fn parse(reference: &str) -> Option<(Self, SnapshotSide)> {
         let mut parts = reference.strip_prefix(PREFIX)?.split('/');
@@ -103,8 +103,8 @@ fn run_prefix(run: &str) -> String {
     name
 }
 
-/// Appends a text as one component of a reference name. Git restricts characters and the
-/// position of dots, so everything but the harmless ones is percent-encoded.
+/// Appends a text as one component of a reference name. Git restricts characters and the position
+/// of dots, so all but the harmless ones are percent-encoded.
 fn push_part(name: &mut String, text: &str) {
     let bytes = text.as_bytes();
     for (at, byte) in bytes.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The branch that a run works on: an attempt may add commits to it, and nothing else. What an
-//! attempt did to HEAD is put back; what it committed stays under `refs/regreen/`.
+//! The branch that a run works on. An attempt may add commits to it and do nothing else: its
+//! changes to HEAD are undone, and its commits are kept under `refs/regreen/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -25,15 +25,15 @@ const NAMED_COMMITS: usize = 5;
 const SHORT: usize = 7;
 
 impl Git {
-    /// Returns those of some commits, abbreviated or not, that are not in the history of HEAD.
+    /// Returns the commits, abbreviated or not, that aren't in the history of HEAD.
     ///
     /// # Errors
-    /// If git can't be run.
+    /// Returns an error if git can't be run.
     pub fn not_in_history(&self, commits: &[String]) -> Result<Vec<String>, GitError> {
         if commits.is_empty() {
             return Ok(Vec::new());
         }
-        // One call if nothing is missing, as nearly always.
+        // A single call suffices if nothing is missing, which is nearly always the case.
         let call = Invocation::reading("rev-list").arg("--max-count=1");
         let reply = self.run(call.args(commits).args(["--not", "HEAD", "--"]))?;
         if reply.succeeded() && reply.stdout.is_empty() {
@@ -50,19 +50,19 @@ impl Git {
     }
 }
 
-/// Where HEAD is.
+/// The position of HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadPosition {
     /// The branch as a full reference; `None` if HEAD is detached.
     pub branch: Option<String>,
-    /// The commit; `None` before the first one of a branch.
+    /// The commit; `None` before the first commit of a branch.
     pub commit: Option<Oid>,
-    /// An operation that has not ended.
+    /// An unfinished operation.
     pub in_progress: Option<InProgress>,
 }
 
 impl HeadPosition {
-    /// Returns the branch for people.
+    /// Returns the branch, for people.
     fn shown(&self) -> String {
         match (&self.branch, &self.commit) {
             (Some(branch), _) => {
@@ -75,14 +75,14 @@ impl HeadPosition {
     }
 }
 
-/// What happened to HEAD, or to the branch that it was on.
+/// A change of HEAD, or of the branch it was on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovedHead {
-    /// From where to where HEAD was moved, if it was.
+    /// The old and new position of HEAD, if it moved.
     switched: Option<(String, String)>,
     /// Commits that the branch no longer has.
     lost: Vec<String>,
-    /// An operation that was begun and not ended.
+    /// An operation that was started but not finished.
     unfinished: Option<InProgress>,
     /// The files that were put back.
     pub restored: Vec<RelPath>,
@@ -106,10 +106,10 @@ impl fmt::Display for MovedHead {
 }
 
 impl Git {
-    /// Returns where HEAD is.
+    /// Returns the position of HEAD.
     ///
     /// # Errors
-    /// If git fails.
+    /// Returns an error if git fails.
     pub fn head_position(&self) -> Result<HeadPosition, GitError> {
         Ok(HeadPosition {
             branch: self.branch()?,
@@ -175,10 +175,10 @@ impl GuardedHead {
 }
 
 impl Snapshots {
-    /// Remembers HEAD and the user's index.
+    /// Records HEAD and the user's index.
     ///
     /// # Errors
-    /// If git fails, or the index cannot be copied.
+    /// Returns an error if git fails, or the index can't be copied.
     pub fn guard_head(&mut self) -> Result<GuardedHead, UndoError> {
         let index = self.scratch().join("guarded-index");
         let original = self.git().dir().join("index");
@@ -194,12 +194,12 @@ impl Snapshots {
         })
     }
 
-    /// Puts HEAD, its branch, the index and the files back that were not only added to since
-    /// `guarded`. `before` is the snapshot from then. The commits that HEAD and the branch have
-    /// by now stay under the references of the attempt. Returns what had happened.
+    /// Restores HEAD, its branch, the index and the files, unless only commits were added since
+    /// `guarded`. `before` is the snapshot from then. The commits that HEAD and the branch have now
+    /// are kept under the references of the attempt. Returns what had happened.
     ///
     /// # Errors
-    /// If git fails, or a file cannot be written.
+    /// Returns an error if git fails, or a file can't be written.
     pub fn put_head_back(
         &mut self,
         disk: &dyn Disk,
@@ -216,7 +216,7 @@ impl Snapshots {
         let Some(mut moved) = what_happened(&git, was, &now, tip.as_ref())? else {
             return Ok(None);
         };
-        // The files written so far are inspected before HEAD moves.
+        // Inspect the files before HEAD moves.
         let restored = self.overwritten_entries(was, &now, before)?;
         keep(&git, name, &now, tip.as_ref())?;
         if let Some(operation) = moved.unfinished {
@@ -241,9 +241,9 @@ impl Snapshots {
         Ok(Some(moved))
     }
 
-    /// Returns the files as they were before, where git itself has overwritten or removed them:
-    /// they are now as in the commit that HEAD was moved to. Files that the attempt wrote stay as
-    /// they are, and nothing is removed.
+    /// Returns the original entries of files that git itself has overwritten or removed: they now
+    /// match the commit that HEAD was moved to. Files that the attempt wrote stay as they are, and
+    /// nothing is removed.
     fn overwritten_entries(
         &mut self,
         was: &HeadPosition,
@@ -274,7 +274,7 @@ impl Snapshots {
     }
 }
 
-/// Copies the index. Without one, a copy from an earlier time would be put back.
+/// Copies the index. If there is none, removes the copy, or an old one would be restored.
 fn copy_if_there(original: &Path, copy: &Path) -> Result<(), UndoError> {
     match fs::remove_file(copy) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -288,7 +288,7 @@ fn copy_if_there(original: &Path, copy: &Path) -> Result<(), UndoError> {
     Ok(())
 }
 
-/// Returns what is not as it was, apart from commits that were added to the branch.
+/// Returns what changed, apart from commits that were added to the branch.
 fn what_happened(
     git: &Git,
     was: &HeadPosition,
@@ -339,7 +339,7 @@ fn keep(
     Ok(())
 }
 
-/// Forgets an operation without touching HEAD, the index or files.
+/// Abandons an operation without touching HEAD, the index or files.
 fn quit(git: &Git, operation: InProgress) -> Result<(), GitError> {
     let subcommand = match operation {
         InProgress::Merge => "merge",
@@ -352,7 +352,7 @@ fn quit(git: &Git, operation: InProgress) -> Result<(), GitError> {
         .map(drop)
 }
 
-/// The index is as it was, or, where the branch has gone on, as its last commit.
+/// Restores the index or, if the branch has moved on, sets it to the last commit.
 fn put_index_back(git: &Git, guarded: &GuardedHead) -> Result<(), UndoError> {
     let original = git.dir().join("index");
     if git.head()? != guarded.position.commit || !guarded.index.exists() {

@@ -1,8 +1,8 @@
 //! Commits exactly the given paths, with the user's hooks, whatever else is staged.
 //!
-//! The commit is made from an index of regreen's own that holds HEAD and the chosen paths. A
-//! hook that refuses, or a crash while it runs, therefore leaves the user's index as it was.
-//! The committed paths are updated in the user's index only after HEAD has moved.
+//! The commit is made from an index of regreen's own, which holds HEAD and the chosen paths. So a
+//! hook that refuses, or a crash while it runs, leaves the user's index as it was. The committed
+//! paths are updated in the user's index only after HEAD has moved.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +13,9 @@ use std::time::Duration;
 use crate::files::IoContext;
 use crate::{RelPath, StepError};
 
-use super::commit_record::{CommitRecord, find_made, forget_parent, read_record, remember_parent};
+use super::commit_record::{
+    CommitRecord, find_made, forget_parent, read_record, record_of, remember_parent,
+};
 use super::commit_request::clean_message;
 use super::commit_request::{CommitRequest, Selection, SkipReason, SkippedPath};
 use super::index_file::IndexFile;
@@ -32,7 +34,7 @@ use super::staging::{StagingPlan, set_entries, stage};
 use super::status::InProgress;
 use super::tree_builder::write_trees;
 
-/// How long another git process may hold the user's index before regreen leaves it alone.
+/// How often to retry while another git process holds the user's index, before leaving it alone.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
@@ -43,19 +45,19 @@ pub struct CommitReport {
     pub outcome: CommitOutcome,
     /// Requested paths that were not committed.
     pub skipped: Vec<SkippedPath>,
-    /// The versions of the user's index before and after, if nothing but this commit was added.
+    /// The versions of the user's index before and after, if only this commit was added.
     pub(super) replaced_index: Option<ReplacedIndex>,
 }
 
 impl CommitReport {
-    /// Returns whether the user's index still shows the committed paths as changed.
+    /// Returns the commit if the user's index still shows the committed paths as changed.
     #[must_use]
-    pub fn is_index_behind(&self) -> bool {
+    pub fn index_behind_of(&self) -> Option<&Oid> {
         match &self.outcome {
             CommitOutcome::Made(made) | CommitOutcome::AlreadyMade(made) => {
-                made.index_behind.is_some()
+                made.index_behind.as_ref().map(|_| &made.oid)
             }
-            CommitOutcome::NothingToCommit => false,
+            CommitOutcome::NothingToCommit => None,
         }
     }
 }
@@ -67,7 +69,7 @@ pub enum CommitOutcome {
     Made(NewCommit),
     /// An earlier call made it, perhaps just before a crash.
     AlreadyMade(NewCommit),
-    /// Everything requested equals HEAD, for instance because the agent committed it.
+    /// Everything requested equals HEAD, for example because the agent committed it.
     NothingToCommit,
 }
 
@@ -91,7 +93,7 @@ pub enum CommitError {
         /// The output of git and the hooks.
         output: String,
     },
-    /// The user has to finish an operation first.
+    /// The user must finish an operation first.
     #[error("git is in the middle of a {0}; finish or abort it first")]
     InTheMiddleOf(InProgress),
     /// The index has unresolved conflicts.
@@ -100,7 +102,7 @@ pub enum CommitError {
         /// The paths with conflicts.
         paths: Vec<String>,
     },
-    /// Name and email of the user are not configured.
+    /// The user's name and email aren't configured.
     #[error("git does not know who is committing:\n{hint}")]
     NoIdentity {
         /// Git's own advice.
@@ -109,7 +111,7 @@ pub enum CommitError {
     /// The branch no longer contains the expected parent.
     #[error("the branch changed meanwhile: {expected} is no longer part of HEAD")]
     HeadMoved {
-        /// HEAD when the commit was decided.
+        /// HEAD at the time of the decision to commit.
         expected: Oid,
     },
     /// The message is empty.
@@ -124,14 +126,14 @@ pub enum CommitError {
 }
 
 impl Git {
-    /// Makes the requested commit once: when called again, also after a crash, it finds the
-    /// commit it made.
+    /// Makes the requested commit exactly once: when called again, even after a crash, it finds the
+    /// commit that it made.
     ///
-    /// `scratch` is as for [`super::Snapshots::new`].
+    /// For `scratch`, see [`super::Snapshots::new`].
     ///
     /// # Errors
-    /// If a hook refuses, the repository is not in a state to commit, or git fails. HEAD and
-    /// the user's index are then unchanged.
+    /// Returns an error if a hook refuses, the repository isn't in a state to commit, or git fails.
+    /// HEAD and the user's index are then unchanged.
     pub fn commit(
         &self,
         request: &CommitRequest,
@@ -151,10 +153,20 @@ impl Git {
         let done = self.commit_from(&mut index, request, head.as_ref(), scratch);
         let _removed_before_next_use = index.clear();
         if done.is_err() {
-            // It ended and was not killed: whatever is locked from now on is not ours.
+            // Git ended and wasn't killed, so any lock from now on isn't ours.
             forget_parent(scratch);
         }
         done
+    }
+
+    /// Updates the user's index for an earlier commit of regreen's, if it still shows the paths of that
+    /// commit as changed and no one has changed them since. Returns whether it is up to date.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn catch_up_index(&self, commit: &Oid) -> Result<bool, GitError> {
+        let made = read_record(self, commit.as_str())?;
+        Ok(self.conclude_found(&made)?.index_behind.is_none())
     }
 
     fn check_state(&self, request: &CommitRequest, head: Option<&Oid>) -> Result<(), CommitError> {
@@ -224,12 +236,12 @@ impl Git {
         Ok(CommitReport {
             outcome: CommitOutcome::Made(concluded),
             skipped: left,
-            // What a hook has added is not known from the work tree.
+            // The work tree doesn't show what a hook added.
             replaced_index: replaced.filter(|_| staged_tree.as_ref() == Some(&made.tree)),
         })
     }
 
-    /// Writes an index as trees, which the commit then needs; `None` if only git can do that.
+    /// Writes an index as trees, which the commit will need; `None` if only git can do that.
     fn tree_of_index(&self, path: &Path) -> Result<Option<Oid>, CommitError> {
         let index = IndexFile::read(path, ObjectHash::of(self.null_oid()));
         let index = index.context("read", path)?;
@@ -240,8 +252,8 @@ impl Git {
         Ok(written.and_then(Result::ok).flatten())
     }
 
-    /// Gives the user the index that the commit was made from, if nothing was staged before: it
-    /// is what `git commit` would have left. Returns `None` if that can't be done.
+    /// Replaces the user's index by the one that the commit was made from, if nothing was staged
+    /// before: `git commit` would have left the same. `None` if that isn't possible.
     fn replace_users_index(
         &self,
         index: &mut ScratchIndex,
@@ -259,7 +271,7 @@ impl Git {
         Some(replaced)
     }
 
-    /// Returns whether the user's index may consist of two files.
+    /// Returns whether the user's index may be split into two files.
     fn has_shared_index(&self) -> bool {
         let files = fs::read_dir(self.dir()).into_iter().flatten().flatten();
         let mut names = files.map(|file| file.file_name());
@@ -277,14 +289,15 @@ impl Git {
             return Err(CommitError::NoMessage);
         }
         let call = Invocation::with_hooks("commit")
-            .args(["--quiet", "--cleanup=whitespace", "-F", "-"])
+            .args(["--cleanup=whitespace", "-F", "-"])
             .config("i18n.commitEncoding=UTF-8")
             .index(index)
             .env("GIT_REFLOG_ACTION", request.marker())
             .stdin(message + "\n");
         let reply = self.run_with_hooks(call)?;
         if reply.succeeded() {
-            return Ok(read_record(self, "HEAD")?);
+            let record = record_of(self, &reply.stdout);
+            return Ok(record.map_or_else(|| read_record(self, "HEAD"), Ok)?);
         }
         // Git may have moved HEAD before it failed.
         let head = self.head()?;
@@ -305,7 +318,7 @@ impl Git {
             .unwrap_or_else(|| GitError::from_reply("commit", reply).into())
     }
 
-    /// Returns why no commit could be made now, if the user has to do something first.
+    /// Returns why no commit is possible now, if the user must do something first.
     #[must_use]
     pub fn commit_obstacle(&self) -> Option<CommitError> {
         let in_progress = InProgress::look(self.dir()).map(CommitError::InTheMiddleOf);
@@ -330,7 +343,7 @@ impl Git {
         Ok(made.concluded(self.update_users_index(committed)))
     }
 
-    /// Does the same for an earlier commit, but only for paths that have not changed since.
+    /// Does the same for an earlier commit, but only for paths that haven't changed since.
     fn conclude_found(&self, made: &CommitRecord) -> Result<NewCommit, GitError> {
         let staged = self.staged(None)?;
         let changes = made.changes(self)?;
@@ -345,8 +358,8 @@ impl Git {
         Ok(made.concluded(self.update_users_index(behind)))
     }
 
-    /// Updates entries, and waits a moment if another git process holds the index, such as an
-    /// editor's.
+    /// Updates entries. Retries for a moment if another git process, such as an editor's, holds the
+    /// index.
     fn update_users_index<'a>(
         &self,
         entries: impl Iterator<Item = (&'a RelPath, Option<&'a Entry>)> + Clone,

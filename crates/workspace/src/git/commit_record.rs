@@ -12,12 +12,16 @@ use super::commit_request::CommitRequest;
 use super::commit_request::clean_message;
 use super::invocation::Invocation;
 use super::raw_diff::{RawChange, parse_raw};
+use super::reference_files::HeadFile;
 use super::repository::Git;
 use super::repository::Oid;
 use super::runner::GitError;
 
-/// How far back the reflog of HEAD is read.
+/// How far back to read the reflog of HEAD.
 const MOVES: &str = "--max-count=64";
+
+/// The shortest abbreviation that git allows.
+const SHORTEST: usize = 4;
 
 /// A commit that was made.
 #[derive(Debug)]
@@ -36,7 +40,7 @@ impl CommitRecord {
         }
     }
 
-    /// Returns what it changed.
+    /// Returns the changes of the commit.
     pub(super) fn changes(&self, git: &Git) -> Result<Vec<RawChange>, GitError> {
         let call = Invocation::reading("diff-tree")
             .args(["--root", "-m", "--first-parent", "-r", "-z", "--raw"])
@@ -71,6 +75,29 @@ pub(super) fn read_record(git: &Git, name: &str) -> Result<CommitRecord, GitErro
     git.ask_parsed(call, parse_record)
 }
 
+/// Reads the commit that HEAD is at now from what `git commit` has printed and stored; `None` if git
+/// must be asked, for example because a hook has replaced the commit.
+pub(super) fn record_of(git: &Git, printed: &[u8]) -> Option<CommitRecord> {
+    let files = git.reference_files()?;
+    let oid = match files.head()? {
+        HeadFile::Branch(branch) => files.value(&branch)?,
+        HeadFile::Detached(oid) => oid,
+    };
+    let short = abbreviation_in(printed, &oid)?;
+    let tree = git.loose_objects().ok()??.tree_of_commit(&oid)?;
+    Some(CommitRecord { oid, tree, short })
+}
+
+/// Finds the abbreviated name in `[main (root-commit) abc1234] title`. Hooks don't print here: git sends
+/// what they print to its standard error.
+fn abbreviation_in(printed: &[u8], oid: &Oid) -> Option<String> {
+    let line = printed.split(|byte| *byte == b'\n').next()?;
+    let line = std::str::from_utf8(line).ok()?.strip_prefix('[')?;
+    let mut names = line.split(' ').filter_map(|word| word.strip_suffix(']'));
+    let is_short = |name: &&str| name.len() >= SHORTEST && oid.as_str().starts_with(name);
+    names.find(is_short).map(str::to_owned)
+}
+
 fn parse_record(answer: &[u8]) -> Option<CommitRecord> {
     let mut names = std::str::from_utf8(answer).ok()?.trim_end().split(' ');
     Some(CommitRecord {
@@ -80,7 +107,7 @@ fn parse_record(answer: &[u8]) -> Option<CommitRecord> {
     })
 }
 
-/// Finds the commit of this request, if an earlier call made it and HEAD still contains it.
+/// Finds the commit for this request, if an earlier call made it and HEAD still contains it.
 pub(super) fn find_made(
     git: &Git,
     request: &CommitRequest,
@@ -99,7 +126,8 @@ pub(super) fn find_made(
     found.map(|oid| read_record(git, oid.as_str())).transpose()
 }
 
-/// Finds the last move of HEAD whose reflog message begins so, if HEAD contains the commit.
+/// Finds the last move of HEAD whose reflog message starts with `marker`, if HEAD contains the
+/// commit.
 fn find_by_marker(git: &Git, marker: &str) -> Result<Option<Oid>, GitError> {
     let call = Invocation::reading("log")
         .args(["--walk-reflogs", MOVES, "--format=%H%x09%gs", "HEAD"])
@@ -143,10 +171,10 @@ fn is_made_by_message(
     }))
 }
 
-/// Holds the marker of the commit that was last asked for, and HEAD at that moment.
+/// The file with the marker of the last requested commit and HEAD at that time.
 const ASKED: &str = "commit-asked";
 
-/// Remembers which commit the requested one will follow.
+/// Records which commit the requested one will follow.
 pub(super) fn remember_parent(
     scratch: &Path,
     request: &CommitRequest,
@@ -159,16 +187,17 @@ pub(super) fn remember_parent(
     fs::rename(&new, &path).context("replace", &path)
 }
 
-/// Forgets the commit that was asked for, because it was not made.
+/// Forgets the requested commit, because it wasn't made.
 pub(super) fn forget_parent(scratch: &Path) {
     let _it_would_only_be_compared = fs::remove_file(scratch.join(ASKED));
 }
 
 impl Git {
-    /// Returns the abbreviated name of the last commit whose key begins so, if HEAD contains it.
+    /// Returns the abbreviated name of the last commit whose key starts with `beginning`, if HEAD
+    /// contains it.
     ///
     /// # Errors
-    /// If git fails.
+    /// Returns an error if git fails.
     pub fn commit_with_key(&self, beginning: &str) -> Result<Option<String>, GitError> {
         if self.head()?.is_none() {
             return Ok(None);
@@ -179,8 +208,8 @@ impl Git {
         Ok(Some(read_record(self, oid.as_str())?.short))
     }
 
-    /// Returns when this commit was asked for, if a call before this one asked for it. If that
-    /// call was killed, git may have left locks that are younger.
+    /// Returns when an earlier call requested this commit, if one did. If that call was killed, git
+    /// may have left locks that are newer than that.
     #[must_use]
     pub fn commit_asked_since(
         &self,
@@ -192,10 +221,37 @@ impl Git {
     }
 }
 
-/// Returns HEAD at the moment when this commit was first asked for; `Some(None)` if there was no
+/// Returns HEAD at the time when this commit was first requested; `Some(None)` if there was no
 /// commit then.
 fn remembered_parent(scratch: &Path, request: &CommitRequest) -> Option<Option<Oid>> {
     let text = read_text_file(&scratch.join(ASKED), MAX_FILE).ok()?;
     let (marker, head) = text.split_once('\n')?;
     (marker == request.marker()).then(|| Oid::parse(head.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_abbreviated_name_is_found_in_what_git_prints() {
+        let oid = Oid::parse("86ec437aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa").unwrap();
+        let found = |printed: &str| abbreviation_in(printed.as_bytes(), &oid);
+        for printed in [
+            "[main 86ec437] feat: it\n 1 file changed\n",
+            "[main (root-commit) 86ec437] first\n",
+            "[detached HEAD 86ec437] 86ec] x\n",
+            "[odd]name 86ec437] x\n",
+        ] {
+            assert_eq!(found(printed).as_deref(), Some("86ec437"), "{printed}");
+        }
+        for printed in [
+            "",
+            "main 86ec437] x\n",
+            "[main 1234567] x\n",
+            "\n[main 86ec437] x\n",
+        ] {
+            assert_eq!(found(printed), None, "{printed}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Selects what goes into a commit, and prepares the index for it.
+//! Selects the paths of a commit, and prepares the index for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,6 +8,7 @@ use crate::RelPath;
 
 use super::commit::CommitError;
 use super::invocation::Invocation;
+use super::loose_object::ObjectHash;
 use super::own_index::Difference;
 use super::raw_diff::{RawChange, parse_raw};
 use super::repository::{Git, Oid, records};
@@ -18,22 +19,22 @@ use super::staging::set_entries;
 /// A commit to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRequest {
-    /// Identifies this commit among all that regreen makes. It is written to the reflog of
-    /// HEAD, which shows after a crash that the commit was made.
+    /// Identifies this commit among all that regreen makes. It is written to the reflog of HEAD,
+    /// where it proves after a crash that the commit was made.
     pub key: String,
     /// The commit message.
     pub message: String,
     /// Paths that attempts of the task or its fixes changed.
     pub paths: BTreeSet<RelPath>,
-    /// Those of `paths` that the user had changed before the run, and that no attempt created.
+    /// Those among `paths` that the user had changed before the run and no attempt created.
     pub leave_alone: BTreeSet<RelPath>,
     /// The spec's own files, which are always committed.
     pub spec_files: BTreeSet<RelPath>,
-    /// HEAD when the commit was decided; `None` if there was no commit yet.
+    /// HEAD at the time of the decision to commit; `None` if there was no commit yet.
     pub parent: Option<Oid>,
 }
 
-/// A path that was requested and not committed.
+/// A requested path that was not committed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SkippedPath {
     /// The path.
@@ -47,7 +48,7 @@ pub struct SkippedPath {
 pub enum SkipReason {
     /// The user had changed it before the run started.
     DirtyBefore,
-    /// It is a repository of its own; a clone of this one would not include its content.
+    /// It is a nested repository, whose content a clone wouldn't include.
     Repository,
     /// It cannot be read.
     Unreadable,
@@ -84,7 +85,7 @@ impl CommitRequest {
         selection
     }
 
-    /// Returns every path that it speaks of.
+    /// Returns every path in the selection.
     pub(super) fn all_paths(&self) -> Vec<&RelPath> {
         self.paths.union(&self.spec_files).collect()
     }
@@ -111,8 +112,8 @@ enum Decision {
 }
 
 impl Git {
-    /// Fills the index with HEAD, and keeps the user's stat data of all files that agree with
-    /// it. Returns what was staged.
+    /// Resets the index to HEAD but keeps the user's stat data for all files that match it. Returns
+    /// what was staged.
     pub(super) fn begin_at_head(
         &self,
         index: &mut ScratchIndex,
@@ -120,8 +121,11 @@ impl Git {
     ) -> Result<Vec<RawChange>, CommitError> {
         index.follow_original()?;
         let Some(head) = head else {
+            let nothing = ObjectHash::of(self.null_oid()).empty_tree();
+            let staged = self.staged_since(&nothing, Some(index.path()))?;
+            refuse_unmerged(&staged)?;
             index.clear()?;
-            return Ok(Vec::new());
+            return Ok(staged);
         };
         let is_clean = |stamp| self.memory().is_clean(head, stamp);
         if index.copied().is_some_and(is_clean) {
@@ -136,8 +140,8 @@ impl Git {
         Ok(staged)
     }
 
-    /// Finds ignored files that are staged as added, or as deleted while they still exist. A
-    /// scan of the work tree does not list them.
+    /// Finds ignored files that are staged as added, or as deleted while they still exist. A scan
+    /// of the work tree doesn't list them.
     pub(super) fn tracked_by_choice(
         &self,
         staged: &[RawChange],
@@ -183,11 +187,16 @@ impl Git {
         Ok(named.filter_map(|path| RelPath::new(path).ok()).collect())
     }
 
-    /// Lists where an index differs from HEAD.
+    /// Lists the differences between an index and HEAD.
     pub(super) fn staged(&self, index: Option<&Path>) -> Result<Vec<RawChange>, GitError> {
+        self.staged_since("HEAD", index)
+    }
+
+    /// Lists the differences between an index and a tree.
+    fn staged_since(&self, tree: &str, index: Option<&Path>) -> Result<Vec<RawChange>, GitError> {
         let call = Invocation::reading("diff-index")
             .args(["--cached", "-z", "--raw", "--no-abbrev", "--no-renames"])
-            .args(["--ignore-submodules=none", "HEAD", "--"]);
+            .args(["--ignore-submodules=none", tree, "--"]);
         self.ask_parsed(call.maybe_index(index), parse_raw)
     }
 }
@@ -202,8 +211,8 @@ fn refuse_unmerged(staged: &[RawChange]) -> Result<(), CommitError> {
     }
 }
 
-/// Sanitizes a commit message: normalizes line endings and removes other control characters.
-/// Lines that begin with `#` stay.
+/// Sanitizes a commit message: normalizes line endings and removes other control characters. Lines
+/// that start with `#` stay.
 pub(super) fn clean_message(text: &str) -> String {
     let unified = text.replace("\r\n", "\n").replace('\r', "\n");
     let visible = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');

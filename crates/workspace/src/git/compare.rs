@@ -8,15 +8,15 @@ use super::repository::Oid;
 use super::repository::{Git, records};
 use super::runner::GitError;
 
-/// Limits how many bytes of paths go into one command line.
+/// The maximum size of the paths in one command line, in bytes.
 const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
 
-/// A diff as git prints it: bytes, because files need not be text.
+/// A diff as printed by git: bytes, because files need not be text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
     /// The output of git.
     pub bytes: Vec<u8>,
-    /// The diff was longer than requested.
+    /// Whether the diff was longer than requested.
     pub cut: bool,
 }
 
@@ -33,7 +33,7 @@ impl Git {
     /// Lists the files that differ, sorted by path.
     ///
     /// # Errors
-    /// If git fails, or does not know the snapshots.
+    /// Returns an error if git fails, or does not know the snapshots.
     pub fn changed_files(&self, before: &Oid, after: &Oid) -> Result<Vec<Change>, GitError> {
         let raw = self.raw_changes(before, after)?;
         let mut changes: Vec<Change> = raw.into_iter().filter_map(RawChange::into_change).collect();
@@ -58,7 +58,7 @@ impl Git {
     /// Counts the added and removed lines of the files that differ, sorted by path.
     ///
     /// # Errors
-    /// If git fails, or does not know the snapshots.
+    /// Returns an error if git fails, or does not know the snapshots.
     pub fn changed_lines(&self, before: &Oid, after: &Oid) -> Result<Vec<LineCount>, GitError> {
         let call = Invocation::reading("diff-tree")
             .args(["-r", "-z", "--numstat", "--no-renames", "--no-ext-diff"])
@@ -73,7 +73,7 @@ impl Git {
     /// external diff programs and text conversions.
     ///
     /// # Errors
-    /// If git fails, or does not know the snapshots.
+    /// Returns an error if git fails, or does not know the snapshots.
     pub fn diff(
         &self,
         before: &Oid,
@@ -94,11 +94,10 @@ impl Git {
         Ok(diff)
     }
 
-    /// Streams the diff to `take` until it returns false, because a diff may not fit into
-    /// memory.
+    /// Streams the diff to `take` until it returns false, because a diff may not fit into memory.
     ///
     /// # Errors
-    /// As [`Git::diff`].
+    /// Fails like [`Git::diff`].
     pub fn diff_into(
         &self,
         before: &Oid,
@@ -165,7 +164,8 @@ impl LineCount {
     }
 }
 
-/// Divides the paths into portions that fit into one call. `None` is one portion without paths.
+/// Divides the paths into portions that fit into one call. `None` is a single portion without
+/// paths.
 fn portions(only: Option<&[RelPath]>) -> Vec<&[RelPath]> {
     let Some(paths) = only else {
         return vec![&[]];

@@ -1,8 +1,8 @@
-//! Reads an index that git has written, to know what is in it without asking git.
+//! Reads an index that git has written, to know its contents without running git.
 //!
-//! The format is git's own (`gitformat-index`), versions 2 to 4. What regreen does not need to
-//! understand makes [`IndexFile::read`] return `None`, and git is asked instead: a split or sparse
-//! index, conflicts, files that are only intended to be added, unknown extensions.
+//! The format is git's own (`gitformat-index`), versions 2 to 4. For features that regreen doesn't
+//! need to understand, [`IndexFile::read`] returns `None` and git is asked instead: a split or
+//! sparse index, conflicts, files that are only intended to be added, unknown extensions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -16,7 +16,7 @@ use super::own_index::Difference;
 use super::raw_diff::{Entry, Mode};
 use super::repository::Oid;
 
-/// Stat data before the name of the object.
+/// The length of the stat data before the object name.
 const STAT: usize = 40;
 const MODE_AT: usize = 24;
 const ASSUMED_UNCHANGED: u16 = 1 << 15;
@@ -25,7 +25,7 @@ const STAGE: u16 = 0b11 << 12;
 const SKIP_WORKTREE: u16 = 1 << 14;
 const INTENT_TO_ADD: u16 = 1 << 13;
 
-/// An index, as it was read.
+/// A parsed index.
 #[derive(Debug)]
 pub(super) struct IndexFile {
     bytes: Vec<u8>,
@@ -65,16 +65,16 @@ impl IndexEntry<'_> {
     }
 }
 
-/// A folder whose tree object git has noted in the index.
+/// A folder whose tree object is cached in the index.
 #[derive(Debug, Default)]
 pub(super) struct CachedTree {
-    /// How many entries are below it, and the name of its tree; `None` if something changed there.
+    /// The number of entries below it, and the name of its tree; `None` if something changed there.
     pub(super) known: Option<(usize, Vec<u8>)>,
     pub(super) folders: BTreeMap<Vec<u8>, CachedTree>,
 }
 
 impl IndexFile {
-    /// Reads an index; `None` if git has to be asked.
+    /// Reads an index; `None` if git must be asked.
     pub(super) fn read(path: &Path, hash: ObjectHash) -> io::Result<Option<Self>> {
         match read_file(path, MAX_FILE) {
             Ok(bytes) => Ok(Self::parse(bytes, hash)),
@@ -121,7 +121,7 @@ impl IndexFile {
         is_plain.then_some(index)
     }
 
-    /// Passes on every entry in order; returns where the entries end.
+    /// Passes every entry to `see`, in order. Returns the end of the entries.
     pub(super) fn walk(&self, see: &mut dyn FnMut(IndexEntry<'_>)) -> Option<usize> {
         let mut rest = Cursor::new(&self.bytes);
         let mut path = Vec::new();
@@ -147,7 +147,7 @@ impl IndexFile {
             } else {
                 path.clear();
                 path.extend_from_slice(rest.until_zero()?);
-                // The zero byte after the path belongs to the padding.
+                // The zero byte after the path is part of the padding.
                 let length = rest.at - 1 - start;
                 rest.at = start + (length + 8) / 8 * 8;
             }
@@ -181,7 +181,7 @@ impl IndexFile {
                         (_, trees) = parse_cached_tree(&mut body, self.hash)?;
                     }
                 }
-                // A capital letter means that it may be ignored.
+                // A capital letter means that the extension may be ignored.
                 name if name.first()?.is_ascii_uppercase() => {}
                 _ => return None,
             }
@@ -189,7 +189,7 @@ impl IndexFile {
         Some(trees)
     }
 
-    /// Lists the files that the user told git not to look at.
+    /// Lists the files that the user told git to skip.
     pub(super) fn flagged(&self) -> BTreeMap<RelPath, Difference> {
         let mut found = BTreeMap::new();
         self.walk(&mut |entry| {
@@ -217,7 +217,7 @@ impl IndexFile {
         found
     }
 
-    /// Returns which of these folders at the top hold a tracked file.
+    /// Returns which of these top-level folders contain a tracked file.
     pub(super) fn tracked_folders<'a>(&self, folders: &BTreeSet<&'a [u8]>) -> BTreeSet<&'a [u8]> {
         let mut found = BTreeSet::new();
         self.walk(&mut |entry| {
@@ -246,7 +246,7 @@ fn parse_cached_tree(rest: &mut Cursor<'_>, hash: ObjectHash) -> Option<(Vec<u8>
     Some((name, tree))
 }
 
-/// Reads bytes from their beginning; `None` where there are too few.
+/// Reads bytes from the start; `None` if there are too few.
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -272,7 +272,7 @@ impl<'a> Cursor<'a> {
         Some(u16::from_be_bytes(self.take(2)?.try_into().ok()?))
     }
 
-    /// Returns the bytes before the next zero byte, and skips that.
+    /// Returns the bytes up to the next zero byte, and skips that byte.
     fn until_zero(&mut self) -> Option<&'a [u8]> {
         self.until(0)
     }
@@ -288,7 +288,7 @@ impl<'a> Cursor<'a> {
         std::str::from_utf8(self.until(end)?).ok()
     }
 
-    /// A number of variable length, as in the offsets of packs.
+    /// Reads a number of variable length, as in the offsets of packs.
     fn varint(&mut self) -> Option<usize> {
         let mut value = 0_usize;
         loop {

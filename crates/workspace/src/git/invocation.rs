@@ -5,7 +5,7 @@ use super::own_index::Filters;
 use super::runner::GitCall;
 
 /// Variables that would point git to another repository or index, or change how it reads paths.
-/// They are set, for instance, when a hook starts regreen.
+/// They are set, for example, when a hook starts regreen.
 const MISLEADING: &str = "\
     GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY \
     GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_PREFIX GIT_GRAFT_FILE GIT_SHALLOW_FILE \
@@ -19,9 +19,10 @@ const QUIET: [&str; 3] = [
     "maintenance.auto=false",
 ];
 
-/// Configuration that would run a program, shut off in every call of regreen's own. What can only
-/// run in a transfer (`remote.*.uploadpack`, `core.gitProxy`, `url.*.insteadOf`) is shut off with
-/// the transfers, by [`SHUT_OFF_VARIABLES`]; docs/design/git.md has the whole list.
+/// Configuration that would run a program, disabled in every call that regreen makes for itself.
+/// Settings that only matter in a transfer (`remote.*.uploadpack`, `core.gitProxy`,
+/// `url.*.insteadOf`) are disabled along with transfers, by [`SHUT_OFF_VARIABLES`];
+/// docs/design/git.md has the whole list.
 const SHUT_OFF_SETTINGS: [&str; 5] = [
     "core.hooksPath=/dev/null",
     "core.alternateRefsCommand=true",
@@ -30,13 +31,13 @@ const SHUT_OFF_SETTINGS: [&str; 5] = [
     "submodule.recurse=false",
 ];
 
-/// Variables that take precedence over configuration that would run a program, fetch or ask.
+/// Variables that override configuration that would run a program, fetch or prompt.
 const SHUT_OFF_VARIABLES: [(&str, &str); 9] = [
     ("GIT_NO_LAZY_FETCH", "1"),
-    // A replaced commit would have parents that a clone of the repository doesn't see.
+    // A replaced commit would have parents that a clone doesn't see.
     ("GIT_NO_REPLACE_OBJECTS", "1"),
-    // Denies every transport, whatever `protocol.*.allow` says. Older versions of git, which
-    // don't know `GIT_NO_LAZY_FETCH`, then fetch nothing either.
+    // Denies every transport, whatever `protocol.*.allow` says, so that versions of git that don't
+    // know `GIT_NO_LAZY_FETCH` fetch nothing either.
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_ASKPASS", "true"),
     ("SSH_ASKPASS", "true"),
@@ -58,8 +59,8 @@ pub(super) struct Invocation {
 }
 
 impl Invocation {
-    /// Git for the user's own commit, with the environment that their hooks expect: their language,
-    /// their pathspec settings, their programs.
+    /// Starts a call for the user's own commit, with the environment that their hooks expect: their
+    /// language, pathspec settings and programs.
     pub(super) fn with_hooks(subcommand: &'static str) -> Self {
         let mut call = Self {
             subcommand,
@@ -77,8 +78,8 @@ impl Invocation {
         call.env("GIT_TERMINAL_PROMPT", "0")
     }
 
-    /// Git for regreen's own changes. It runs no hook and none of the programs that a repository
-    /// can name in its configuration; it fetches nothing and asks nothing.
+    /// Starts a call for changes that regreen makes for itself. Git runs no hook and none of the
+    /// programs that a repository can configure, fetches nothing and asks nothing.
     pub(super) fn writing(subcommand: &'static str) -> Self {
         let mut call = Self::with_hooks(subcommand);
         call.config.extend(SHUT_OFF_SETTINGS.map(String::from));
@@ -88,7 +89,7 @@ impl Invocation {
         call.env("GIT_LITERAL_PATHSPECS", "1").env("LC_ALL", "C")
     }
 
-    /// Git for reading only: not even the index is refreshed.
+    /// Starts a call that only reads: not even the index is refreshed.
     pub(super) fn reading(subcommand: &'static str) -> Self {
         Self::writing(subcommand).env("GIT_OPTIONAL_LOCKS", "0")
     }
@@ -112,7 +113,7 @@ impl Invocation {
         self
     }
 
-    /// Leaves a setting as it is configured, to ask what it is.
+    /// Keeps the configured value of a setting, in order to ask for it.
     pub(super) fn without_setting(mut self, key: &str) -> Self {
         let is_it = |setting: &String| setting.split('=').next() == Some(key);
         self.config.retain(|setting| !is_it(setting));
@@ -131,13 +132,13 @@ impl Invocation {
         self
     }
 
-    /// Uses another index than the user's, and leaves no shared index beside theirs.
+    /// Uses another index than the user's, without leaving a shared index beside theirs.
     pub(super) fn index(self, path: &Path) -> Self {
         self.config("core.splitIndex=false")
             .env("GIT_INDEX_FILE", path)
     }
 
-    /// Uses another index if one is given, and otherwise the user's.
+    /// Uses another index if one is given, otherwise the user's.
     pub(super) fn maybe_index(self, path: Option<&Path>) -> Self {
         match path {
             Some(path) => self.index(path),

@@ -7,15 +7,15 @@ use super::reference_files::{HeadFile, ReferenceFiles};
 use super::repository::Git;
 use super::runner::GitError;
 
-/// What a commit locks in the git directory of the work tree, and in that of the repository.
+/// The locks of a commit in the work tree's git directory, and those in the repository's.
 const OF_THE_WORK_TREE: [&str; 2] = ["HEAD.lock", "index.lock"];
 const OF_THE_REPOSITORY: [&str; 2] = ["packed-refs.lock", "config.lock"];
 
 impl Git {
-    /// Returns the locks that exist and that a commit to the current branch would run into.
+    /// Returns the existing locks that would block a commit to the current branch.
     ///
     /// # Errors
-    /// If git fails.
+    /// Returns an error if git fails.
     pub fn commit_locks(&self) -> Result<Vec<PathBuf>, GitError> {
         let common = self.common();
         let own = OF_THE_WORK_TREE.iter().map(|name| self.dir().join(name));

@@ -1,7 +1,7 @@
 //! Writes trees and commits the way git stores new objects: one file each.
 //!
-//! The content is stored without compression, as git itself does with `core.compression=0`: these
-//! objects are small, and mostly made of hashes.
+//! The content is stored uncompressed, as git does with `core.compression=0`, because these objects
+//! are small and consist mostly of hashes.
 
 use std::fs::{self, FileTimes, OpenOptions};
 use std::io::{self, Write};
@@ -10,17 +10,20 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
+use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 use sha1::{Digest as _, Sha1};
 use sha2::Sha256;
 
-use crate::files::open_file;
+use crate::files::{open_file, read_file};
 
 use super::repository::Oid;
 
-/// The most that a block without compression can hold.
+/// The maximum size of a commit that is read here.
+const MAX_COMMIT: u64 = 1024 * 1024;
+/// The maximum size of an uncompressed block.
 const MAX_BLOCK: usize = 0xffff;
 
-/// The hash that names a repository's objects.
+/// The hash function for a repository's object names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ObjectHash {
     Sha1,
@@ -36,12 +39,17 @@ impl ObjectHash {
         }
     }
 
-    /// Returns the hash whose names have so many hexadecimal digits.
+    /// Returns the hash function whose names are this long.
     pub(super) fn of(name: &Oid) -> Self {
         match name.as_str().len() {
             40 => Self::Sha1,
             _ => Self::Sha256,
         }
+    }
+
+    /// Returns the name of the tree without entries, which git knows in every repository.
+    pub(super) fn empty_tree(self) -> String {
+        hex(&self.name_of(b"tree 0\0", b""))
     }
 
     fn name_of(self, header: &[u8], body: &[u8]) -> Vec<u8> {
@@ -58,7 +66,7 @@ impl ObjectHash {
     }
 }
 
-/// What kind of object it is.
+/// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ObjectKind {
     Tree,
@@ -102,14 +110,35 @@ impl LooseObjects {
     }
 }
 
-/// Returns whether the object is there. `git gc` may remove an old one that nothing names yet, so
-/// it is made young.
+impl LooseObjects {
+    /// Returns the tree of a commit that git has just stored; `None` if it isn't a loose object, or
+    /// not what its name says.
+    pub(super) fn tree_of_commit(&self, commit: &Oid) -> Option<Oid> {
+        let (start, rest) = commit.as_str().split_at_checked(2)?;
+        let bytes = read_file(&self.folder.join(start).join(rest), MAX_COMMIT).ok()?;
+        let limit = usize::try_from(MAX_COMMIT).ok()?;
+        let object = decompress_to_vec_zlib_with_limit(&bytes, limit).ok()?;
+        let end = object.iter().position(|byte| *byte == 0)?;
+        let (header, body) = object.split_at_checked(end + 1)?;
+        if !header.starts_with(b"commit ")
+            || hex(&self.hash.name_of(header, body)) != commit.as_str()
+        {
+            return None;
+        }
+        let line = body.split(|byte| *byte == b'\n').next()?;
+        Oid::parse(std::str::from_utf8(line.strip_prefix(b"tree ")?).ok()?)
+    }
+}
+
+/// Returns whether the object exists. Also updates its time, because `git gc` may remove an old one
+/// that nothing refers to yet.
 fn is_kept(path: &Path) -> bool {
     let now = FileTimes::new().set_modified(SystemTime::now());
     open_file(path).is_ok_and(|file| file.set_times(now).is_ok())
 }
 
-/// Never leaves half an object under its name. `git gc` removes drafts with this prefix.
+/// Writes a file so that no partial object ever has its final name. `git gc` removes drafts with
+/// this prefix.
 fn write_file(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -127,7 +156,7 @@ fn write_file(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Wraps bytes in the format of zlib, without compression.
+/// Wraps bytes in the zlib format, uncompressed.
 fn zlib(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![0x78, 0x01];
     let mut blocks = bytes.chunks(MAX_BLOCK).peekable();
@@ -145,7 +174,7 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
 
 fn adler32(bytes: &[u8]) -> u32 {
     const MODULUS: u32 = 65_521;
-    /// So many bytes can be added before the sums must be reduced.
+    /// How many bytes can be added before the sums must be reduced.
     const RUN: usize = 5552;
     let (mut low, mut high) = (1_u32, 0_u32);
     for run in bytes.chunks(RUN) {
@@ -203,6 +232,27 @@ mod tests {
             }
             u32::try_from((high << 16) | low).unwrap()
         });
+    }
+
+    #[test]
+    fn the_tree_of_a_commit_is_read_from_a_sound_object_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let objects = LooseObjects::new(folder.path(), ObjectHash::Sha1);
+        let tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+        let body = format!("tree {tree}\nauthor a <a@b> 0 +0000\n\ntree of another\n");
+        let commit = objects.write(ObjectKind::Commit, body.as_bytes()).unwrap();
+        let commit = Oid::parse(&hex(&commit)).unwrap();
+        assert_eq!(objects.tree_of_commit(&commit), Oid::parse(tree));
+        let other = objects.write(ObjectKind::Tree, b"").unwrap();
+        let other = Oid::parse(&hex(&other)).unwrap();
+        assert_eq!(objects.tree_of_commit(&other), None);
+        let path = |oid: &Oid| {
+            let (start, rest) = oid.as_str().split_at(2);
+            folder.path().join("objects").join(start).join(rest)
+        };
+        fs::remove_file(path(&other)).unwrap();
+        fs::copy(path(&commit), path(&other)).unwrap();
+        assert_eq!(objects.tree_of_commit(&other), None, "under another name");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::repository::Oid;
 use super::scratch_index::Stamp;
 use super::settings::SettingsMemory;
 
-/// What git has said before and would say again, shared by the clones of a [`super::Git`].
+/// Answers from git that remain valid, shared by the clones of a [`super::Git`].
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     pub(super) settings: Mutex<SettingsMemory>,
@@ -13,12 +13,12 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Remembers that git has found a commit of this name.
+    /// Remembers that git has found a commit with this name.
     pub(super) fn remember_commit(&self, oid: &Oid) {
         set(&self.commit, Some(oid.clone()));
     }
 
-    /// Returns whether git has found a commit of this name.
+    /// Returns whether git has found a commit with this name.
     pub(super) fn is_commit(&self, oid: &Oid) -> bool {
         get(&self.commit).as_ref() == Some(oid)
     }

@@ -1,8 +1,8 @@
 //! Snapshots of the work tree, their differences, commits with the user's hooks, and undoing a
 //! task's changes.
 //!
-//! The git program does the work, with arguments and never through a shell. What only reads or
-//! writes a file of a known format is done without it, and left to git where anything is unusual.
+//! The git program does the work, with arguments and never through a shell. Operations that only
+//! read or write a file of a known format are done directly, and left to git in unusual cases.
 
 mod attempt_name;
 mod branch;
@@ -10,6 +10,7 @@ mod commit;
 mod commit_record;
 mod commit_request;
 mod compare;
+mod contents;
 mod index_file;
 mod invocation;
 mod locks;
@@ -27,6 +28,7 @@ mod runner;
 mod scratch_index;
 mod settings;
 mod snapshots;
+mod staged_versions;
 mod staging;
 mod status;
 mod tree_builder;
@@ -43,6 +45,7 @@ pub use references::{LostReference, References};
 pub use repository::{Git, Identity, Oid, linked_work_tree};
 pub use runner::{GitCall, GitError, GitReply, GitRunner};
 pub use snapshots::{Snapshot, SnapshotError, SnapshotLimits, Snapshots, StoredSnapshot};
+pub use staged_versions::StagedVersions;
 pub use staging::{OmissionReason, SnapshotWarning};
 pub use status::{InProgress, PathStatus, path_status};
 pub use undo::{AttemptSpan, UndoError, UndoOutcome};

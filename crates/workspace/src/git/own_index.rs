@@ -1,4 +1,4 @@
-//! Finds what in the work tree differs from an index, as git sees it.
+//! Finds how the work tree differs from an index, as git sees it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,8 +10,8 @@ use super::repository::{Git, records};
 use super::runner::GitError;
 use super::settings::{Setting, Settings};
 
-/// An index of regreen's own, with the filters to use for it. Every call that uses the index
-/// may compare it with the files, so each must use the same filters.
+/// An index of regreen's own, with its filters. Every call that uses the index may compare it with
+/// the files, so all of them must use the same filters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnIndex<'a> {
     pub(super) git: &'a Git,
@@ -29,8 +29,8 @@ impl OwnIndex<'_> {
     }
 }
 
-/// Programs such as git-lfs that git runs when it adds or writes files: which of them are turned
-/// off.
+/// The disabled filters. Filters are programs such as git-lfs that git runs when it adds or writes
+/// files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filters {
     settings: Vec<String>,
@@ -40,8 +40,8 @@ pub(super) struct Filters {
 const FILTER_SETTINGS: [&str; 4] = ["clean", "smudge", "process", "required"];
 
 impl Filters {
-    /// Uses the filters of the user's own configuration, and turns off what the repository's
-    /// configuration adds or replaces.
+    /// Enables the filters from the user's own configuration, and disables those that the
+    /// repository's configuration adds or replaces.
     pub(super) fn of_the_user(git: &Git) -> Result<Self, GitError> {
         let all = git.settings()?;
         let configured = filter_settings(&all);
@@ -63,7 +63,7 @@ impl Filters {
         })
     }
 
-    /// Turns off every configured filter.
+    /// Disables every configured filter.
     pub(super) fn off(git: &Git) -> Result<Self, GitError> {
         let all = git.settings()?;
         let configured = filter_settings(&all);
@@ -82,7 +82,7 @@ impl Filters {
     }
 }
 
-/// Returns the settings that make git run a program for the content of files.
+/// Returns the settings that make git run a program on the content of files.
 fn filter_settings(all: &Settings) -> Vec<&Setting> {
     let is_one = |key: &str| {
         let name = key
@@ -108,7 +108,7 @@ pub(super) fn is_filter_failure(error: &GitError) -> bool {
         if said.contains("clean filter '") || said.contains("external filter '"))
 }
 
-/// Regreen's own folder in the workspace, which is part of no snapshot or commit.
+/// regreen's own folder in the workspace, which is never part of a snapshot or commit.
 pub(super) const OWN_FOLDER: &str = ".regreen";
 
 /// Why a path was listed.
@@ -128,22 +128,22 @@ pub(super) enum Difference {
     Untracked,
 }
 
-/// What a look at the whole work tree has found.
+/// The result of scanning the whole work tree.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct WorkTreeScan {
     /// The paths that differ from the index.
     pub(super) differing: BTreeMap<RelPath, Difference>,
-    /// Ignored files, and folders that a pattern names; `None` if that is not known.
+    /// Ignored files, and folders that match a pattern; `None` if unknown.
     pub(super) ignored: Option<Vec<Vec<u8>>>,
 }
 
-/// Looks at the whole work tree, and notes in the index how unchanged files look.
+/// Scans the whole work tree, and records the stat data of unchanged files in the index.
 pub(super) fn scan(index: OwnIndex<'_>) -> Result<WorkTreeScan, GitError> {
     let call = Invocation::writing("status")
         .args(["--porcelain=v1", "-z", "--untracked-files=all"])
         .args(["--ignored=matching", "--no-renames"])
-        // A submodule counts as its commit. To look for changes inside, git would start another
-        // git there, with the filters of that repository's own configuration.
+        // A submodule counts as its commit. To look for changes inside, git would start another git
+        // there, with the filters of that repository's configuration.
         .arg("--ignore-submodules=dirty");
     match index.git.ask_parsed(index.prepare(call), parse_status) {
         // `status` also compares the index with HEAD, which an attempt may have broken.
@@ -155,7 +155,7 @@ pub(super) fn scan(index: OwnIndex<'_>) -> Result<WorkTreeScan, GitError> {
     }
 }
 
-/// Parses `XY path` records, of which `Y` compares the work tree with the index.
+/// Parses `XY path` records, in which `Y` compares the work tree with the index.
 fn parse_status(answer: &[u8]) -> Option<WorkTreeScan> {
     let mut scan = WorkTreeScan::default();
     let mut ignored = Vec::new();
@@ -182,20 +182,20 @@ fn parse_status(answer: &[u8]) -> Option<WorkTreeScan> {
     Some(scan)
 }
 
-/// What `git ls-files` lists.
+/// The files that `git ls-files` should list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Listing {
-    /// What differs, as git sees it.
+    /// Files that differ, as git sees it.
     Changes,
-    /// Also files that the user told git to ignore by a flag.
+    /// Also files that the user told git to skip with a flag.
     ChangesAndFlagged,
 }
 
-/// Limits how many bytes of paths go into one command line.
+/// The maximum size of the paths in one command line, in bytes.
 const MAX_ARGUMENT_BYTES: usize = 32 * 1024;
 
-/// Lists the paths that differ among `only` and below, or in the whole work tree if none are
-/// given or there are too many.
+/// Lists the differing paths among `only` and below, or in the whole work tree if none are given or
+/// there are too many.
 pub(super) fn list(
     index: OwnIndex<'_>,
     listing: Listing,

@@ -1,4 +1,4 @@
-//! What a repository's own git directory says: settings, hooks, excludes.
+//! The contents of a repository's own git directory: settings, hooks, excludes.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -16,7 +16,7 @@ impl Git {
     /// Returns the settings of the repository's own configuration: each key with its values.
     ///
     /// # Errors
-    /// If git fails.
+    /// Returns an error if git fails.
     pub fn own_settings(&self) -> Result<BTreeMap<String, Vec<String>>, GitError> {
         let all = self.settings()?;
         let own = all.0.iter().filter(|one| one.is_of_the_repository());
@@ -28,15 +28,15 @@ impl Git {
         Ok(settings)
     }
 
-    /// Returns the folder from which git takes the hooks of the user's commits.
+    /// Returns the folder of the hooks for the user's commits.
     ///
     /// # Errors
-    /// If git fails.
+    /// Returns an error if git fails.
     pub fn hooks_folder(&self) -> Result<PathBuf, GitError> {
         let settings = self.settings()?;
         match settings.last("core.hookspath").map(|one| &one.value) {
             None => return Ok(self.common().join("hooks")),
-            // Git expands a home folder and its own prefix.
+            // Git expands the home folder and its own prefix.
             Some(Some(plain)) if !plain.starts_with(['~', '%', ':']) => {
                 return Ok(self.root().join(plain));
             }
@@ -52,10 +52,10 @@ impl Git {
         Ok(self.common().join("hooks"))
     }
 
-    /// Returns the untracked files that the patterns in this file match.
+    /// Returns the untracked files that match the patterns in this file.
     ///
     /// # Errors
-    /// If git fails.
+    /// Returns an error if git fails.
     pub fn hidden_by(&self, excludes: &Path) -> Result<Vec<Vec<u8>>, GitError> {
         if !has_patterns(excludes) {
             return Ok(Vec::new());
@@ -70,7 +70,7 @@ impl Git {
     /// Returns ignored files, and folders that are ignored as a whole.
     ///
     /// # Errors
-    /// If git fails.
+    /// Returns an error if git fails.
     pub fn ignored_entries(&self) -> Result<Vec<Vec<u8>>, GitError> {
         let call = Invocation::reading("ls-files")
             .args(["-z", "--others", "--ignored", "--exclude-standard"])
@@ -80,7 +80,8 @@ impl Git {
     }
 }
 
-/// Returns whether a file with patterns has one. The one that `git init` makes only has comments.
+/// Returns whether an exclude file contains a pattern. The one that `git init` creates has only
+/// comments.
 fn has_patterns(excludes: &Path) -> bool {
     match read_file(excludes, MAX_FILE) {
         Ok(text) => text

@@ -5,7 +5,7 @@ use std::thread;
 
 use super::runner::{GitCall, GitReply, GitRunner};
 
-/// How much of the standard error is kept: the end of it.
+/// How much of the standard error is kept, counted from its end.
 const MAX_STDERR: usize = 256 * 1024;
 
 /// Starts git as an ordinary child of this process.
@@ -25,7 +25,7 @@ impl Default for PlainRunner {
 }
 
 impl PlainRunner {
-    /// Creates a runner with additional variables, such as another global configuration.
+    /// Creates a runner with additional variables, for example for another global configuration.
     #[must_use]
     pub fn with_env(env: Vec<(OsString, OsString)>) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl GitRunner for PlainRunner {
 }
 
 impl PlainRunner {
-    /// Runs git; `read` returns what it kept of the output, and whether it stopped early.
+    /// Runs git. `read` returns the part of the output that it kept, and whether it stopped early.
     fn run_reading(
         &self,
         call: &GitCall,
@@ -80,7 +80,7 @@ impl PlainRunner {
         let mut child = self.command(call).spawn()?;
         let read = exchange(&mut child, call, read);
         if !matches!(read, Ok((_, _, false))) {
-            // End git, which otherwise waits for a reader.
+            // Kill git, which would otherwise wait for a reader.
             let _already_gone = child.kill();
         }
         let status = child.wait()?;
@@ -123,7 +123,7 @@ fn joined<T>(thread: thread::ScopedJoinHandle<'_, io::Result<T>>) -> io::Result<
 
 fn feed(mut pipe: impl Write, bytes: &[u8]) -> io::Result<()> {
     match pipe.write_all(bytes) {
-        // Git may exit without reading everything; its exit code says why.
+        // Git may exit without reading everything; its exit code tells why.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),
     }

@@ -14,14 +14,14 @@ pub(super) enum Mode {
     File,
     Executable,
     Link,
-    /// A commit of another repository.
+    /// A commit in another repository.
     Repository,
 }
 
 impl Mode {
     pub(super) fn parse(digits: &str) -> Option<Self> {
         match digits {
-            // Very old trees also hold group-writable files.
+            // Very old trees also contain group-writable files.
             "100644" | "100664" => Some(Self::File),
             "100755" => Some(Self::Executable),
             "120000" => Some(Self::Link),
@@ -46,7 +46,7 @@ pub(super) struct RawChange {
     pub(super) path: RelPath,
     pub(super) old: Option<Entry>,
     pub(super) new: Option<Entry>,
-    /// The path has unresolved conflicts.
+    /// Whether the path has unresolved conflicts.
     pub(super) unmerged: bool,
 }
 
@@ -99,7 +99,7 @@ fn parse_record(head: &[u8], path: &[u8]) -> Option<RawChange> {
     })
 }
 
-/// Parses one side; `Some(None)` means that the path does not exist there.
+/// Parses one side; `Some(None)` if the path doesn't exist there.
 fn parse_entry(mode: &str, oid: &str) -> Option<Option<Entry>> {
     if mode == "000000" {
         return Some(None);

@@ -1,7 +1,7 @@
-//! Reads and writes references as files, where a repository stores them so.
+//! Reads and writes references as files, in repositories that store them so.
 //!
-//! Every function returns `None` where git has to be asked: another format (reftable), a symbolic
-//! reference below `refs/`, a HEAD that is not a plain file.
+//! Every function returns `None` if git must be asked: another format (reftable), a symbolic
+//! reference below `refs/`, a HEAD that isn't a plain file.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -12,16 +12,16 @@ use crate::files::{MAX_FILE, read_file};
 
 use super::repository::Oid;
 
-/// Where a repository keeps its references.
+/// The location of a repository's references.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReferenceFiles<'a> {
     /// The git directory of the work tree, with HEAD.
     dir: &'a Path,
-    /// The git directory that all work trees share, with everything below `refs/`.
+    /// The git directory shared by all work trees, with everything below `refs/`.
     common: &'a Path,
 }
 
-/// What HEAD says.
+/// The contents of HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HeadFile {
     Branch(String),
@@ -30,7 +30,7 @@ pub(super) enum HeadFile {
 
 impl<'a> ReferenceFiles<'a> {
     /// Returns `None` if the repository stores its references in another way. A repository can be
-    /// converted at any time, so this is found out anew each time.
+    /// converted at any time, so this is determined anew each time.
     pub(super) fn of(dir: &'a Path, common: &'a Path) -> Option<Self> {
         let is_reftable = common.join("reftable").symlink_metadata().is_ok();
         (!is_reftable).then_some(Self { dir, common })
@@ -38,7 +38,7 @@ impl<'a> ReferenceFiles<'a> {
 
     pub(super) fn head(self) -> Option<HeadFile> {
         let path = self.dir.join("HEAD");
-        // Very old repositories have a link here.
+        // Very old repositories have a symbolic link here.
         if !path.symlink_metadata().ok()?.is_file() {
             return None;
         }
@@ -54,7 +54,7 @@ impl<'a> ReferenceFiles<'a> {
         }
     }
 
-    /// Returns the object that a full reference names.
+    /// Returns the object that a full reference points to.
     pub(super) fn value(self, reference: &str) -> Option<Oid> {
         if !reference.starts_with("refs/heads/") || reference.contains("..") {
             return None;
@@ -68,7 +68,7 @@ impl<'a> ReferenceFiles<'a> {
         }
     }
 
-    /// Returns what all references below these names name, and at the names themselves.
+    /// Returns the references with these names or below them, each with its object.
     pub(super) fn all(self, names: &[&str]) -> Option<BTreeMap<String, Oid>> {
         let mut found = self.all_packed(names)?;
         for name in names {
@@ -98,7 +98,7 @@ impl<'a> ReferenceFiles<'a> {
         Some(values.collect())
     }
 
-    /// Files take precedence over packed references.
+    /// Adds references stored as files, which take precedence over packed ones.
     fn add_files(self, name: &str, found: &mut BTreeMap<String, Oid>) -> Option<()> {
         let path = self.common.join(name);
         let there = match path.symlink_metadata() {

@@ -31,18 +31,18 @@ impl Git {
     /// Opens a repository.
     ///
     /// # Errors
-    /// If `root` is not the top level of a work tree, git is missing, or it refuses the
-    /// repository.
+    /// Returns an error if `root` isn't the top level of a work tree, git is missing, or it refuses
+    /// the repository.
     pub fn open(root: &Path) -> Result<Self, GitError> {
         Self::open_with(root, Arc::new(PlainRunner::default()))
     }
 
-    /// Opens a repository with a runner of the caller's.
+    /// Opens a repository with the caller's runner.
     ///
     /// # Errors
-    /// As [`Git::open`].
+    /// Fails like [`Git::open`].
     pub fn open_with(root: &Path, runner: Arc<dyn GitRunner>) -> Result<Self, GitError> {
-        // The top of a work tree has a folder of this name, or a file that leads to one.
+        // The top of a work tree has a folder with this name, or a file that points to one.
         if root.join(".git").symlink_metadata().is_err() {
             return Err(GitError::NoWorkTree);
         }
@@ -65,7 +65,7 @@ impl Git {
         })
     }
 
-    /// Uses another runner for commits, which run the user's hooks.
+    /// Uses a separate runner for commits, which run the user's hooks.
     #[must_use]
     pub fn with_hook_runner(self, hook_runner: Arc<dyn GitRunner>) -> Self {
         Self {
@@ -86,7 +86,7 @@ impl Git {
         &self.dir
     }
 
-    /// Returns the git directory that all work trees of the repository share.
+    /// Returns the git directory shared by all work trees of the repository.
     #[must_use]
     pub fn common(&self) -> &Path {
         &self.common
@@ -101,7 +101,7 @@ impl Git {
         ReferenceFiles::of(&self.dir, &self.common)
     }
 
-    /// Returns where to write objects, if that needs nothing that only git knows.
+    /// Returns where to write objects, unless that takes something that only git knows.
     pub(super) fn loose_objects(&self) -> Result<Option<LooseObjects>, GitError> {
         let settings = self.settings()?;
         let is_plain = !LEFT_TO_GIT.iter().any(|key| settings.has(key));
@@ -112,7 +112,7 @@ impl Git {
     /// Returns the commit of HEAD; `None` before the first commit of a branch.
     ///
     /// # Errors
-    /// If git fails.
+    /// Returns an error if git fails.
     pub fn head(&self) -> Result<Option<Oid>, GitError> {
         let files = self.reference_files();
         let known = files.and_then(|files| match files.head()? {
@@ -128,7 +128,7 @@ impl Git {
         self.known_commit(known, branch)
     }
 
-    /// Returns what a file says if git has found that commit before, and asks git otherwise.
+    /// Returns the value from a file if git has already found that commit, otherwise asks git.
     fn known_commit(&self, known: Option<Oid>, name: &str) -> Result<Option<Oid>, GitError> {
         if let Some(known) = known.filter(|known| self.memory.is_commit(known)) {
             return Ok(Some(known));
@@ -222,7 +222,7 @@ pub(super) fn run(
     reply.map_err(|source| GitError::not_run(subcommand, source))
 }
 
-/// Settings about how objects are stored. Where one of them is set, only git writes them.
+/// Settings for how objects are stored. If one of them is set, only git writes objects.
 const LEFT_TO_GIT: [&str; 4] = [
     "core.sharedrepository",
     "core.fsync",
@@ -230,7 +230,7 @@ const LEFT_TO_GIT: [&str; 4] = [
     "extensions.compatobjectformat",
 ];
 
-/// Finds the git directory that all work trees share, as git does.
+/// Finds the git directory shared by all work trees, as git does.
 fn common_dir(dir: &Path) -> PathBuf {
     match read_file(&dir.join("commondir"), MAX_FILE) {
         Ok(name) => dir.join(OsStr::from_bytes(name.trim_ascii_end())),
@@ -238,7 +238,7 @@ fn common_dir(dir: &Path) -> PathBuf {
     }
 }
 
-/// Returns git's name of a work tree that `git worktree add` made, as plain letters and digits.
+/// Returns git's name for a work tree made by `git worktree add`, reduced to letters and digits.
 #[must_use]
 pub fn linked_work_tree(root: &Path) -> Option<String> {
     let text = read_file(&root.join(".git"), MAX_FILE).ok()?;
@@ -252,7 +252,7 @@ pub fn linked_work_tree(root: &Path) -> Option<String> {
     Some(name.chars().map(plain).collect())
 }
 
-/// Splits output of `-z` into its records.
+/// Splits the output of `-z` into records.
 pub(super) fn records(answer: &[u8]) -> impl Iterator<Item = &[u8]> {
     answer
         .split(|byte| *byte == 0)
@@ -281,7 +281,7 @@ fn parse_place(answer: &[u8]) -> Option<(Oid, PathBuf)> {
     ))
 }
 
-/// Disables the user's hooks, and signing, which may ask for a password.
+/// Disables hooks, and signing, which may ask for a password.
 const SETTINGS: [(&str, &str); 2] = [("core.hooksPath", "/dev/null"), ("commit.gpgSign", "false")];
 
 /// The author in a repository without a configured user.
@@ -294,19 +294,19 @@ pub struct Identity<'a> {
 }
 
 impl Git {
-    /// Creates a repository without anything of the user's: no hooks, no templates, its own
+    /// Creates a repository without any of the user's settings: no hooks, no templates, its own
     /// identity.
     ///
     /// # Errors
-    /// If git is missing or fails.
+    /// Returns an error if git is missing or fails.
     pub fn init(root: &Path, identity: Identity<'_>) -> Result<Self, GitError> {
         Self::init_with(root, identity, Arc::new(PlainRunner::default()))
     }
 
-    /// Creates a repository with a runner of the caller's.
+    /// Creates a repository with the caller's runner.
     ///
     /// # Errors
-    /// As [`Git::init`].
+    /// Fails like [`Git::init`].
     pub fn init_with(
         root: &Path,
         identity: Identity<'_>,

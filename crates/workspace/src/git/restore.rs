@@ -12,7 +12,7 @@ use crate::{Disk, RelPath, StepError};
 use super::staging::is_absence;
 use super::undo_plan::{ConflictReason, UndoConflict};
 
-/// The stat data of a file. Saving the file changes it, moving the file does not.
+/// The stat data of a file. Saving the file changes it; moving the file doesn't.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FileStamp {
     inode: (u64, u64),
@@ -39,7 +39,7 @@ impl FileStamp {
     }
 }
 
-/// The stamps of those paths that have a file.
+/// The stamps of those paths that are files.
 #[derive(Debug)]
 pub(super) struct FileStamps(BTreeMap<RelPath, FileStamp>);
 
@@ -64,8 +64,8 @@ pub(super) struct Restorer<'a> {
 }
 
 impl<'a> Restorer<'a> {
-    /// Creates a new folder for drafts: an older one may hold a file that a killed process
-    /// moved.
+    /// Creates a new folder for drafts, because an older one may hold a file that a killed process
+    /// moved there.
     pub(super) fn begin(
         disk: &'a dyn Disk,
         root: &'a Path,

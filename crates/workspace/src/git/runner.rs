@@ -4,20 +4,20 @@ use std::{fmt, io};
 
 /// Runs the git program.
 ///
-/// A commit runs the user's hooks, which must end with the run, so a process supervisor
-/// provides its own runner. [`super::PlainRunner`] starts git as an ordinary child.
+/// A commit runs the user's hooks, which must end with the run, so a process supervisor supplies
+/// its own runner. [`super::PlainRunner`] starts git as an ordinary child.
 pub trait GitRunner: fmt::Debug + Send + Sync {
     /// Runs git to its end.
     ///
     /// # Errors
-    /// If git cannot be started or its output cannot be read. A non-zero exit code is not an
-    /// error here.
+    /// Returns an error if git can't be started or its output can't be read. A non-zero exit code
+    /// isn't an error here.
     fn run(&self, call: &GitCall) -> io::Result<GitReply>;
 
     /// Passes the output to `take` as it arrives, until `take` returns false.
     ///
     /// # Errors
-    /// As [`GitRunner::run`].
+    /// Fails like [`GitRunner::run`].
     fn run_into(
         &self,
         call: &GitCall,
@@ -33,7 +33,7 @@ pub trait GitRunner: fmt::Debug + Send + Sync {
     }
 }
 
-/// A call of git, as arguments.
+/// A call of git.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitCall {
     /// The arguments after `git`.
@@ -44,7 +44,7 @@ pub struct GitCall {
     pub folder: PathBuf,
     /// The standard input; git gets none if this is empty.
     pub stdin: Vec<u8>,
-    /// Git is stopped after it has printed more than this.
+    /// Git is killed after printing more than this.
     pub max_stdout: Option<usize>,
 }
 
@@ -57,7 +57,7 @@ pub struct GitReply {
     pub stdout: Vec<u8>,
     /// The standard error of git and the hooks, or its end if it is very long.
     pub stderr: Vec<u8>,
-    /// The output was longer than requested, and `stdout` is its beginning.
+    /// Whether the output was longer than requested, so that `stdout` is only its beginning.
     pub cut: bool,
 }
 
@@ -87,13 +87,13 @@ pub enum GitError {
     /// There is no repository, or the folder is not its top level.
     #[error("this folder is not the top of a git work tree")]
     NoWorkTree,
-    /// Git refuses repositories of other users; its message names the fix.
+    /// Git refuses another user's repository; its message names the fix.
     #[error("git does not trust this repository, because another user owns it:\n{said}")]
     DubiousOwnership {
         /// The message of git.
         said: String,
     },
-    /// Another git process holds a lock, or a killed one left it.
+    /// Another git process holds a lock, or a killed one left it behind.
     #[error("another git program holds a lock:\n{said}")]
     Locked {
         /// The message of git.
@@ -109,7 +109,7 @@ pub enum GitError {
         /// The message of git.
         said: String,
     },
-    /// The output of git has an unknown format.
+    /// The output of git wasn't understood.
     #[error("unexpected output from git {subcommand}")]
     NotUnderstood {
         /// The git subcommand.

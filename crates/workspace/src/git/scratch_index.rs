@@ -11,8 +11,8 @@ use super::staging::is_absence;
 
 /// An index of regreen's own that starts as a copy of the user's.
 ///
-/// The copy includes the user's stat data, so that only files that changed since must be read.
-/// It is kept between uses as long as the user's index does not change.
+/// The copy includes the user's stat data, so that only files that changed since must be read. It
+/// is reused until the user's index changes.
 #[derive(Debug)]
 pub(super) struct ScratchIndex {
     path: PathBuf,
@@ -39,7 +39,7 @@ pub(super) enum Stamp {
     },
 }
 
-/// Two versions of the user's index, of which regreen replaced one by the other.
+/// Two versions of the user's index, one of which regreen replaced by the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReplacedIndex {
     pub(super) before: Stamp,
@@ -63,7 +63,7 @@ impl Stamp {
         }
     }
 
-    /// Returns whether the file was last changed at least so long ago.
+    /// Returns whether the file was last changed at least this long ago.
     pub(super) fn is_older_than(&self, now: SystemTime, age: Duration) -> bool {
         match self {
             Self::Absent => true,
@@ -82,8 +82,8 @@ impl Stamp {
 }
 
 impl ScratchIndex {
-    /// Creates the index at `path`, which must be regreen's alone: leftovers of another process
-    /// are removed.
+    /// Creates the index at `path`, which must belong to regreen alone: leftovers of another
+    /// process are removed.
     pub(super) fn new(path: PathBuf, original: PathBuf) -> Self {
         Self {
             path,
@@ -120,8 +120,8 @@ impl ScratchIndex {
         self.copied = None;
     }
 
-    /// Puts this index in the place of the user's, unless that was changed since it was copied or
-    /// another program holds it. Returns `None` if it cannot be done.
+    /// Replaces the user's index by this one, unless the user's has changed since it was copied or
+    /// another program holds it. `None` if that isn't possible.
     pub(super) fn replace_original(&mut self) -> io::Result<Option<ReplacedIndex>> {
         let Some(before) = self.copied.clone() else {
             return Ok(None);
@@ -132,21 +132,18 @@ impl ScratchIndex {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
             held => drop(held?),
         }
-        let replaced = self.rename_over(&before);
-        fs::remove_file(&lock)?;
-        replaced
-    }
-
-    fn rename_over(&mut self, before: &Stamp) -> io::Result<Option<ReplacedIndex>> {
-        let original = fs::symlink_metadata(&self.original)?;
-        if !original.is_file() || Stamp::of(&original) != *before {
-            return Ok(None);
-        }
-        fs::set_permissions(&self.path, original.permissions())?;
-        let own = Stamp::of_path(&self.path)?;
-        match fs::rename(&self.path, &self.original) {
-            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => return Ok(None),
-            renamed => renamed?,
+        // As git does it, the lock becomes the index: a kill can't leave the one replaced and the
+        // other behind.
+        let own = match self.rename_to_lock(&before, &lock) {
+            Ok(Some(own)) => own,
+            not_renamed => {
+                fs::remove_file(&lock)?;
+                return not_renamed.map(|_| None);
+            }
+        };
+        if let Err(error) = fs::rename(&lock, &self.original) {
+            fs::remove_file(&lock)?;
+            return Err(error);
         }
         self.copied = None;
         let now = fs::symlink_metadata(&self.original)?;
@@ -156,7 +153,22 @@ impl ScratchIndex {
         }))
     }
 
-    /// Goes on from the version that this is a copy of to the one that has replaced it.
+    /// Makes this index the content of the lock. `None` if the user's index has changed since it was
+    /// copied, or the lock is on another file system.
+    fn rename_to_lock(&self, before: &Stamp, lock: &Path) -> io::Result<Option<Stamp>> {
+        let original = fs::symlink_metadata(&self.original)?;
+        if !original.is_file() || Stamp::of(&original) != *before {
+            return Ok(None);
+        }
+        fs::set_permissions(&self.path, original.permissions())?;
+        let own = Stamp::of_path(&self.path)?;
+        match fs::rename(&self.path, lock) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => Ok(None),
+            renamed => renamed.map(|()| Some(own)),
+        }
+    }
+
+    /// Continues with the version that replaced the one this is a copy of.
     pub(super) fn follow_replacement(&mut self, replaced: &ReplacedIndex) {
         if self.copied.as_ref() == Some(&replaced.before) {
             self.copied = Some(replaced.after.clone());
@@ -240,5 +252,35 @@ mod tests {
         assert_eq!(scratch.follow_original().unwrap(), Freshness::Copied);
         assert_eq!(fs::read_to_string(scratch.path()).unwrap(), "two");
         assert!(!folder.path().join("scratch.lock").exists());
+    }
+
+    #[test]
+    fn the_original_is_replaced_under_its_lock_which_is_gone_afterwards() {
+        let folder = tempfile::tempdir().unwrap();
+        let original = folder.path().join("index");
+        let lock = folder.path().join("index.lock");
+        let mut scratch = ScratchIndex::new(folder.path().join("scratch"), original.clone());
+        fs::write(&original, "old").unwrap();
+        scratch.follow_original().unwrap();
+        fs::write(scratch.path(), "new").unwrap();
+
+        // Another program holds it.
+        fs::write(&lock, "another's").unwrap();
+        assert_eq!(scratch.replace_original().unwrap(), None);
+        assert_eq!(fs::read_to_string(&lock).unwrap(), "another's");
+        fs::remove_file(&lock).unwrap();
+        assert_eq!(fs::read_to_string(&original).unwrap(), "old");
+
+        let replaced = scratch.replace_original().unwrap().unwrap();
+        assert_eq!(fs::read_to_string(&original).unwrap(), "new");
+        assert_eq!(replaced.after, Stamp::of_path(&original).unwrap());
+        assert!(!lock.exists());
+
+        scratch.follow_original().unwrap();
+        fs::write(folder.path().join("other"), "theirs").unwrap();
+        fs::rename(folder.path().join("other"), &original).unwrap();
+        assert_eq!(scratch.replace_original().unwrap(), None);
+        assert_eq!(fs::read_to_string(&original).unwrap(), "theirs");
+        assert!(!lock.exists());
     }
 }

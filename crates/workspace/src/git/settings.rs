@@ -1,5 +1,5 @@
-//! What git is configured to do, with the scope of each setting, asked for again only after one of
-//! the files changed that it is read from.
+//! The configuration of git, with the scope of each setting. It is read again only after one of its
+//! files changed.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -12,11 +12,11 @@ use super::repository::{Git, records};
 use super::runner::GitError;
 use super::scratch_index::Stamp;
 
-/// The scopes of configuration that come with a repository, and that an agent can write to.
+/// The configuration scopes that belong to a repository, to which an agent can write.
 const OF_THE_REPOSITORY: [&str; 2] = ["local", "worktree"];
 
-/// A file that was written so shortly before it was read may have been written once more since,
-/// at the same time by the clock of the file system.
+/// A file written this shortly before it was read may have been written once more since, with the
+/// same timestamp.
 const TOO_YOUNG: Duration = Duration::from_millis(100);
 
 /// One value of a setting.
@@ -29,7 +29,7 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Returns whether it comes with the repository.
+    /// Returns whether it comes from the repository.
     pub(super) fn is_of_the_repository(&self) -> bool {
         OF_THE_REPOSITORY.contains(&self.scope.as_str())
     }
@@ -64,14 +64,14 @@ impl Settings {
         self.last(key).is_some()
     }
 
-    /// Returns whether other files are read as well, which may depend on the branch.
+    /// Returns whether other files are included, which may depend on the branch.
     fn includes_files(&self) -> bool {
         let is_include = |key: &str| key.starts_with("include.") || key.starts_with("includeif.");
         self.0.iter().any(|setting| is_include(&setting.key))
     }
 }
 
-/// The settings as they were last read.
+/// The settings as last read.
 #[derive(Debug, Default)]
 pub(super) struct SettingsMemory {
     was_asked: bool,
@@ -81,11 +81,11 @@ pub(super) struct SettingsMemory {
 }
 
 impl Git {
-    /// Returns the settings as git would read them now, without regreen's own path of hooks.
+    /// Returns the settings as git would read them now, without regreen's own hooks path.
     pub(super) fn settings(&self) -> Result<Arc<Settings>, GitError> {
         let memory = &self.memory().settings;
         let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
-        // A command that asks once has nothing to gain.
+        // A command that asks only once gains nothing.
         if !memory.was_asked {
             memory.was_asked = true;
             return self.ask_settings().map(Arc::new);
@@ -115,8 +115,8 @@ impl Git {
         self.ask_parsed(call, Settings::parse)
     }
 
-    /// Returns the files of the system and of the user, whether they exist or not; `None` if git
-    /// is too old to know them.
+    /// Returns the configuration files of the system and the user, whether they exist or not;
+    /// `None` if git is too old to tell.
     fn files_of_the_user(&self) -> Result<Option<Vec<PathBuf>>, GitError> {
         let mut files = Vec::new();
         for which in ["GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"] {
@@ -127,7 +127,7 @@ impl Git {
                     let names = lines.filter(|line| !line.is_empty());
                     files.extend(names.map(|name| PathBuf::from(OsStr::from_bytes(name))));
                 }
-                // It is turned off.
+                // The file is disabled.
                 Some(1) => {}
                 _ => return Ok(None),
             }
@@ -135,8 +135,7 @@ impl Git {
         Ok(Some(files))
     }
 
-    /// Returns the state of all files that settings are read from; `None` if one of them was
-    /// written just now.
+    /// Returns the state of all configuration files; `None` if one of them was written just now.
     fn stamps_of(&self, files_of_the_user: &[PathBuf]) -> Option<Vec<Stamp>> {
         let own = [
             self.common().join("config"),

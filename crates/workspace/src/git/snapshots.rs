@@ -20,10 +20,10 @@ use super::staging::SnapshotWarning;
 use super::staging::{StagingPlan, refresh, stage_best_effort, unflag};
 use super::tree_builder::write_trees;
 
-/// The author of snapshots, so that they do not need the user's identity.
+/// The author of snapshots, which therefore don't need the user's identity.
 const IDENTITY: (&str, &str) = ("regreen", "regreen@localhost");
 
-/// Limits on what a snapshot takes in.
+/// Limits on the contents of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotLimits {
     /// Larger files are left out, with a warning.
@@ -45,17 +45,16 @@ pub struct Snapshot {
     pub oid: Oid,
     /// Paths whose content in the snapshot is not current.
     pub warnings: Vec<SnapshotWarning>,
-    /// The paths that differ from the snapshot that this one follows; `None` if git has to
-    /// compare them.
+    /// The paths that differ from the previous snapshot; `None` if git must compare them.
     pub changed: Option<BTreeSet<RelPath>>,
 }
 
-/// The work tree, written as a tree object.
+/// The work tree as a tree object.
 #[derive(Debug)]
 pub(super) struct WrittenTree {
     pub(super) tree: Oid,
     pub(super) warnings: Vec<SnapshotWarning>,
-    /// The tree that was written before this one, and the paths that differ from it.
+    /// The previously written tree, and the paths that differ from it.
     since: Option<(Oid, BTreeSet<RelPath>)>,
 }
 
@@ -70,7 +69,7 @@ pub enum SnapshotError {
     Step(#[from] StepError),
 }
 
-/// Takes and finds snapshots. Touches nothing of the user's: it uses its own index and its own
+/// Takes and finds snapshots. Never touches the user's files: it has its own index and its own
 /// references.
 #[derive(Debug)]
 pub struct Snapshots {
@@ -78,13 +77,13 @@ pub struct Snapshots {
     scratch: PathBuf,
     index: ScratchIndex,
     limits: SnapshotLimits,
-    /// Files that were not in the user's index when they were added. One that is ignored since
-    /// then still exists, so it stays in the snapshots.
+    /// Files that were not in the user's index when they were added. One that has been ignored
+    /// since still exists, so it stays in the snapshots.
     own: BTreeSet<RelPath>,
-    /// Files that exist and that the user's index calls unchanged, whatever is in them.
+    /// Existing files that the user's index calls unchanged, whatever they contain.
     flagged: BTreeSet<RelPath>,
     filters: Filters,
-    /// What the index holds, if it was written as a tree.
+    /// The tree of the index, if it was written.
     tree: Option<Oid>,
     /// The last snapshot, as a commit and as a tree.
     last: Option<(Oid, Oid)>,
@@ -93,8 +92,8 @@ pub struct Snapshots {
 }
 
 impl Snapshots {
-    /// Takes snapshots with `scratch`, an existing folder of regreen's own that git ignores and
-    /// that only one process uses at a time.
+    /// Creates snapshots using `scratch`, an existing folder that belongs to regreen, is ignored by
+    /// git, and is used by only one process at a time.
     #[must_use]
     pub fn new(git: Git, scratch: &Path, limits: SnapshotLimits) -> Self {
         let original = git.dir().join("index");
@@ -114,7 +113,7 @@ impl Snapshots {
         }
     }
 
-    /// Returns the version of the user's index that is guarded by a copy.
+    /// Returns the version of the user's index that the copy guards.
     pub(super) fn guarded_index(&self) -> Option<&Stamp> {
         self.guarded_index.as_ref()
     }
@@ -123,14 +122,14 @@ impl Snapshots {
         self.guarded_index = stamp;
     }
 
-    /// Returns what git ignores, if nothing was written since it was last looked at: files, and
-    /// folders that are ignored as a whole. Each look is good for one answer.
+    /// Returns what git ignores (files, and folders that are ignored as a whole), if nothing was
+    /// written since the last scan. Each scan is good for one answer.
     pub fn take_ignored(&mut self) -> Option<Vec<Vec<u8>>> {
         self.ignored.take()
     }
 
-    /// Goes on from the index that a commit of regreen's own has left to the user: apart from that
-    /// commit, nothing in it is new.
+    /// Continues with the index that regreen's own commit left to the user, in which nothing is new
+    /// apart from that commit.
     pub fn follow_commit(&mut self, report: &CommitReport) {
         if let Some(replaced) = &report.replaced_index {
             self.index.follow_replacement(replaced);
@@ -147,8 +146,8 @@ impl Snapshots {
         &self.git
     }
 
-    /// Returns the files whose changes git did not show when the last snapshot was taken: they
-    /// have the flag `assume-unchanged` or `skip-worktree`.
+    /// Returns the files whose changes git didn't show at the last snapshot, because they have the
+    /// flag `assume-unchanged` or `skip-worktree`.
     #[must_use]
     pub fn flagged(&self) -> &BTreeSet<RelPath> {
         &self.flagged
@@ -157,7 +156,7 @@ impl Snapshots {
     /// Takes the snapshot before an attempt.
     ///
     /// # Errors
-    /// If git fails, or the scratch folder cannot be written.
+    /// Returns an error if git fails, or the scratch folder can't be written.
     pub fn take_before(
         &mut self,
         name: &AttemptName,
@@ -166,11 +165,11 @@ impl Snapshots {
         self.take(name, SnapshotSide::Before, None, now)
     }
 
-    /// Takes the snapshot after an attempt. `before` becomes its parent, so that `git show`
-    /// shows what the attempt did.
+    /// Takes the snapshot after an attempt. `before` becomes its parent, so that `git show` shows
+    /// what the attempt did.
     ///
     /// # Errors
-    /// As [`Snapshots::take_before`].
+    /// Fails like [`Snapshots::take_before`].
     pub fn take_after(
         &mut self,
         name: &AttemptName,
@@ -204,7 +203,7 @@ impl Snapshots {
         })
     }
 
-    /// Makes a reference name the snapshot.
+    /// Points a reference at the snapshot.
     fn keep(&self, reference: &str, oid: &Oid) -> Result<(), GitError> {
         let files = self.git.reference_files();
         if self.git.loose_objects()?.is_some()
@@ -217,11 +216,11 @@ impl Snapshots {
         self.git.ask(call.args([reference, oid.as_str()])).map(drop)
     }
 
-    /// Returns the current work tree as a tree object, for comparison with snapshots. No
-    /// reference keeps it, so `git gc` may remove it.
+    /// Returns the current work tree as a tree object, for comparison with snapshots. No reference
+    /// keeps it, so `git gc` may remove it.
     ///
     /// # Errors
-    /// As [`Snapshots::take_before`].
+    /// Fails like [`Snapshots::take_before`].
     pub fn current_tree(&mut self) -> Result<Oid, SnapshotError> {
         self.work_tree().map(|written| written.tree)
     }
@@ -254,8 +253,9 @@ impl Snapshots {
         self.tree = None;
     }
 
-    /// Returns the filters for an undo that a person asked for: those that git would use, because
-    /// a file that no attempt changed is stored as git has it. None if they don't work.
+    /// Returns the filters for an undo that a person asked for: those that git would use, because a
+    /// file that no attempt changed is stored the way git has it. All are disabled if they don't
+    /// work.
     pub(super) fn filters_for_undo(&self) -> Filters {
         if self.filters.are_off() {
             self.filters.clone()
@@ -264,8 +264,8 @@ impl Snapshots {
         }
     }
 
-    /// Returns the filters for what a run writes by itself: an attempt may have changed those of
-    /// the repository.
+    /// Returns the filters for files that a run writes by itself: an attempt may have changed those
+    /// of the repository.
     pub(super) fn filters_in_a_run(&self) -> Result<Filters, GitError> {
         if self.filters.are_off() {
             Filters::off(&self.git)
@@ -316,7 +316,7 @@ impl Snapshots {
         })
     }
 
-    /// Reads regreen's own index; `None` if git has to be asked what is in it.
+    /// Reads regreen's own index; `None` if git must be asked for its contents.
     fn read_index(&self) -> Result<Option<IndexFile>, SnapshotError> {
         let path = self.index.path();
         let hash = ObjectHash::of(self.git.null_oid());
@@ -329,13 +329,13 @@ impl Snapshots {
         {
             return Ok(tree);
         }
-        // A partial clone is the user's choice: do not check for missing objects.
+        // A partial clone is the user's choice, so don't check for missing objects.
         let call = Invocation::writing("write-tree").arg("--missing-ok");
         let tree = self.index().ask(call)?;
         parse_oid("write-tree", &tree)
     }
 
-    /// Keeps what is ignored, with the folders at the top that hold nothing else.
+    /// Remembers what is ignored, including the top-level folders that hold nothing else.
     fn remember_ignored(&mut self, scanned: &WorkTreeScan) {
         self.ignored = scanned.ignored.as_ref().and_then(|ignored| {
             let index = self.read_index().ok()??;
@@ -354,7 +354,7 @@ impl Snapshots {
         }
     }
 
-    /// Lists what differs from a new copy of the user's index.
+    /// Lists the differences from a new copy of the user's index.
     fn start_over(&mut self) -> Result<BTreeMap<RelPath, Difference>, SnapshotError> {
         let mut found = if let Some(index) = self.read_index()? {
             let flagged = index.flagged();
@@ -370,7 +370,14 @@ impl Snapshots {
         let flags = Flags::of_existing(root, &found);
         unflag(self.index(), "--no-assume-unchanged", &flags.assumed)?;
         unflag(self.index(), "--no-skip-worktree", &flags.skipped)?;
-        self.flagged = flags.paths().collect();
+        // A file that git doesn't miss is as hidden as one whose changes it doesn't show.
+        let missing = found
+            .iter()
+            .filter(|(path, what)| **what == Difference::Skipped && !exists(root, path));
+        self.flagged = flags
+            .paths()
+            .chain(missing.map(|(path, _)| path.clone()))
+            .collect();
         self.own.retain(|path| exists(root, path));
         for path in &self.own {
             found.entry(path.clone()).or_insert(Difference::New);
@@ -412,14 +419,15 @@ impl Snapshots {
     }
 }
 
-/// Files that git calls unchanged because a flag says so.
+/// Files that git calls unchanged because of a flag.
 struct Flags<'f> {
     assumed: Vec<&'f RelPath>,
     skipped: Vec<&'f RelPath>,
 }
 
 impl<'f> Flags<'f> {
-    /// A sparse checkout skips files that do not exist.
+    /// Collects the flagged files. A sparse checkout also skips files that don't exist; these don't
+    /// count.
     fn of_existing(root: &Path, found: &'f BTreeMap<RelPath, Difference>) -> Self {
         let flagged = |what: Difference| {
             let with = found.iter().filter(move |(_, found)| **found == what);
@@ -446,7 +454,7 @@ fn commit_body(tree: &Oid, parent: Option<&Oid>, message: &str, seconds: u64) ->
     format!("tree {tree}\n{parent}author {person}\ncommitter {person}\n\n{message}\n")
 }
 
-/// Returns the folders at the top in which everything is ignored, each with a slash.
+/// Returns the top-level folders in which everything is ignored, each with a slash.
 fn ignored_folders(
     ignored: &[Vec<u8>],
     scanned: &WorkTreeScan,
@@ -483,7 +491,7 @@ fn new_files(found: &BTreeMap<RelPath, Difference>) -> impl Iterator<Item = RelP
     new.map(|(path, _)| path.clone())
 }
 
-/// A snapshot that the repository keeps.
+/// A snapshot stored in the repository.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StoredSnapshot {
     /// The attempt.
@@ -498,7 +506,7 @@ impl Git {
     /// Lists the snapshots of a run, or of all runs, sorted by name and attempt.
     ///
     /// # Errors
-    /// If git fails.
+    /// Returns an error if git fails.
     pub fn snapshots(&self, run: Option<&str>) -> Result<Vec<StoredSnapshot>, GitError> {
         let call = Invocation::reading("for-each-ref")
             .arg("--format=%(objectname) %(refname)")

@@ -43,7 +43,7 @@ impl StagingPlan {
                 PathAction::Take(_) => plan.take.push(path.clone()),
                 PathAction::Drop => plan.drop.push(path.clone()),
                 PathAction::TakeRepository => {
-                    // In the place of a file, git would only remove that.
+                    // If the repository has replaced a file, git would only remove the file.
                     if found == Difference::Changed {
                         plan.drop.push(path.clone());
                     }
@@ -68,9 +68,9 @@ impl StagingPlan {
     }
 }
 
-/// What to do with a path that differs from the index.
+/// The action for a path that differs from the index.
 enum PathAction {
-    /// With its length.
+    /// Takes it, with its length.
     Take(u64),
     TakeRepository,
     Drop,
@@ -222,7 +222,7 @@ pub(super) fn set_entries<'a>(
     git.ask(call.maybe_index(index).stdin(lines)).map(drop)
 }
 
-/// Refreshes the stat data of unchanged files: a file that was only touched would otherwise be
+/// Refreshes the stat data of unchanged files. Otherwise, a file that was merely touched would be
 /// read every time.
 pub(super) fn refresh(index: OwnIndex<'_>) -> Result<(), GitError> {
     let call = Invocation::writing("update-index").args(["-q", "--unmerged", "--refresh"]);
@@ -249,19 +249,19 @@ pub struct SnapshotWarning {
     pub why: OmissionReason,
 }
 
-/// Why a snapshot does not hold a path exactly.
+/// Why a snapshot doesn't hold the exact content of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OmissionReason {
-    /// It may not be read; the snapshot holds what git last knew of it.
+    /// It can't be read; the snapshot has git's last known content.
     Unreadable,
-    /// It is longer than the limit for one file; likewise.
+    /// It exceeds the size limit; the snapshot has git's last known content.
     TooLarge {
         /// The length of the file.
         bytes: u64,
     },
-    /// A repository without a commit has nothing that could be recorded.
+    /// It is a repository without a commit, so there is nothing to record.
     RepositoryWithoutCommit,
-    /// Git would not take it in, whatever was tried.
+    /// Git refused it in every way that was tried.
     Refused,
 }
 
@@ -269,15 +269,13 @@ impl fmt::Display for SnapshotWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.path)?;
         match self.why {
-            OmissionReason::Unreadable => write!(f, "cannot be read and is not in the snapshot"),
-            OmissionReason::TooLarge { bytes } => {
-                write!(f, "is too large for the snapshot ({bytes} bytes)")
+            OmissionReason::Unreadable => f.write_str("cannot be read"),
+            OmissionReason::TooLarge { bytes } => write!(f, "is too large ({bytes} bytes)"),
+            OmissionReason::RepositoryWithoutCommit => {
+                f.write_str("is a repository without commits")
             }
-            OmissionReason::RepositoryWithoutCommit => write!(
-                f,
-                "is a repository without commits and is not in the snapshot"
-            ),
-            OmissionReason::Refused => write!(f, "was rejected by git and is not in the snapshot"),
-        }
+            OmissionReason::Refused => f.write_str("was rejected by git"),
+        }?;
+        f.write_str(": it is neither in the snapshot nor committed")
     }
 }

@@ -17,12 +17,12 @@ impl Git {
     /// Lists every changed path: staged, unstaged or untracked.
     ///
     /// # Errors
-    /// If git fails.
+    /// Returns an error if git fails.
     pub fn dirty_paths(&self) -> Result<BTreeSet<RelPath>, GitError> {
         let call = Invocation::reading("status")
             .args(["--porcelain=v1", "-z", "--untracked-files=all"])
-            // A submodule counts as its commit. To look for changes inside, git would start
-            // another git there, with the filters of that repository's own configuration.
+            // A submodule counts as its commit. To look for changes inside, git would start another
+            // git there, with the filters of that repository's configuration.
             .args(["--no-renames", "--ignore-submodules=dirty"])
             .filters(&Filters::of_the_user(self)?);
         self.ask_parsed(call, parse_dirty)
@@ -44,7 +44,7 @@ impl Git {
     /// Lists every file that git tracks or would add, without ignored ones.
     ///
     /// # Errors
-    /// If git fails.
+    /// Returns an error if git fails.
     pub fn listed_files(&self) -> Result<Vec<RelPath>, GitError> {
         let call = Invocation::reading("ls-files")
             .args(["-z", "--cached", "--others", "--deduplicate"])
@@ -58,13 +58,13 @@ impl Git {
 /// The state of a path in git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathStatus {
-    /// It, or something in it, is in the index.
+    /// The path, or something below it, is in the index.
     Tracked,
     /// Git ignores it.
     Ignored,
-    /// Neither: `git add -A` would add it.
+    /// Neither; `git add -A` would add it.
     Untracked,
-    /// The workspace is not in a repository.
+    /// The workspace isn't in a repository.
     NoRepository,
     /// Git is missing or fails.
     Unknown,
@@ -93,8 +93,8 @@ pub fn path_status(root: &Path, path: &RelPath) -> PathStatus {
     }
 }
 
-/// `check-ignore` does not support literal pathspecs, but expands none; `./` disables the magic
-/// of a leading colon.
+/// Builds the call. `check-ignore` doesn't support literal pathspecs but expands none either; `./`
+/// disables the magic of a leading colon.
 fn is_ignored(path: &RelPath) -> Invocation {
     let name = [b"./", path.as_bytes()].concat();
     Invocation::reading("check-ignore")
@@ -122,7 +122,7 @@ pub enum InProgress {
     ApplyingPatches,
 }
 
-/// Files in the git directory that show an operation. `git am` comes before the rebase that may
+/// Files in the git directory that indicate an operation. `git am` comes before the rebase that may
 /// use it.
 const SIGNS: [(&str, InProgress); 6] = [
     ("MERGE_HEAD", InProgress::Merge),

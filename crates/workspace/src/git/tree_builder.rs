@@ -10,26 +10,26 @@ const FOLDER_MODE: &str = "40000";
 
 /// A folder whose entries are being collected.
 struct OpenFolder<'t> {
-    /// The length of its path with the slash, in the path of each of its entries.
+    /// The length of its path, including the slash, at the start of each entry's path.
     path_length: usize,
     name: Vec<u8>,
-    /// The tree object so far.
+    /// The body of the tree object so far.
     body: Vec<u8>,
     cached: Option<&'t CachedTree>,
 }
 
-/// Folders from the top down to the one that the last entry was in.
+/// The open folders, from the top down to that of the last entry.
 struct TreeBuilder<'t> {
     objects: &'t LooseObjects,
     open: Vec<OpenFolder<'t>>,
-    /// The path of the last open folder, with a slash.
+    /// The path of the innermost open folder, with a slash.
     path: Vec<u8>,
-    /// So many entries belong to a folder whose tree is known.
+    /// The number of entries left in a folder whose tree is already known.
     skipped: usize,
     failed: Option<io::Error>,
 }
 
-/// Writes the trees of an index that git has not noted in it, and returns the name of the top.
+/// Writes the trees that aren't cached in the index, and returns the name of the root tree.
 pub(super) fn write_trees(index: &IndexFile, objects: &LooseObjects) -> io::Result<Option<Oid>> {
     if let Some((_, name)) = &index.cached_trees.known {
         return Ok(Oid::parse(&hex(name)));
@@ -94,7 +94,7 @@ impl TreeBuilder<'_> {
         }
     }
 
-    /// Writes the last open folder, and notes it in the one above.
+    /// Writes the innermost open folder, and adds it to its parent.
     fn close(&mut self) {
         let Some(folder) = self.open.pop() else {
             return;

@@ -1,4 +1,4 @@
-//! Restores in the work tree what the attempts of a task changed, and nothing else.
+//! Undoes the changes that the attempts of a task made to the work tree, and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -53,22 +53,21 @@ impl AttemptSpan {
 /// The result of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UndoOutcome {
-    /// The paths are as they were before the task, except those that someone saved during the
-    /// undo.
+    /// The paths are as they were before the task, except those that someone saved during the undo.
     Restored {
         /// The restored paths.
         paths: Vec<RelPath>,
         /// The paths that were not restored.
         kept: Vec<UndoConflict>,
     },
-    /// An undo would have lost something; nothing was changed.
+    /// The undo would have lost something, so nothing was changed.
     Conflicts(Vec<UndoConflict>),
 }
 
 /// Why an undo failed.
 #[derive(Debug, thiserror::Error)]
 pub enum UndoError {
-    /// The current state could not be recorded.
+    /// The current state couldn't be recorded.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
     /// Git failed.
@@ -88,14 +87,14 @@ struct UndoPlan {
 }
 
 impl Snapshots {
-    /// Restores every path that the attempts changed to its state before the first of them.
-    /// Does nothing if that would lose a later change. Commits and the index stay. When called
-    /// again, also after a crash, it completes the undo.
+    /// Restores every path that the attempts changed to its state before the first of them. Does
+    /// nothing if that would lose a later change. Commits and the index stay. When called again,
+    /// even after a crash, it completes the undo.
     ///
-    /// `attempts` are in chronological order; `except` are paths that stay as they are.
+    /// `attempts` are in chronological order; the paths in `except` stay as they are.
     ///
     /// # Errors
-    /// If git fails, or the work tree cannot be written.
+    /// Returns an error if git fails, or the work tree can't be written.
     pub fn undo(
         &mut self,
         disk: &dyn Disk,
@@ -104,8 +103,8 @@ impl Snapshots {
     ) -> Result<UndoOutcome, UndoError> {
         let git = self.git().clone();
         let histories = git.histories(attempts, except)?;
-        // Taken before the snapshot: a file whose stamp is still the same when it is replaced
-        // has the content that the snapshot holds.
+        // The stamps must be taken before the snapshot: if a file still has the same stamp when it
+        // is replaced, the snapshot has its content.
         let stamps = FileStamps::of(git.root(), histories.keys());
         let now = self.now(histories.keys())?;
         let mut plan = UndoPlan::default();
@@ -140,8 +139,8 @@ impl Snapshots {
         Ok(now.collect())
     }
 
-    /// Writes these files to the tree, except where something is in the way. Returns the paths
-    /// that were written.
+    /// Writes these files to the tree, except where something is in the way. Returns the paths that
+    /// were written.
     pub(super) fn restore_entries(
         &self,
         disk: &dyn Disk,
@@ -187,7 +186,7 @@ impl Snapshots {
         Ok(UndoOutcome::Restored { paths, kept })
     }
 
-    /// Makes git write the files to another folder, as it would write them to the tree.
+    /// Lets git write the files to another folder, as it would write them to the tree.
     fn check_out(
         &self,
         entries: &BTreeMap<RelPath, Entry>,
@@ -255,7 +254,7 @@ impl UndoPlan {
     }
 }
 
-/// Returns whether anything but a folder exists there; a link to a folder counts.
+/// Returns whether anything but a folder exists there; a link to a folder counts as a file.
 fn is_file(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| !found.is_dir())
 }
@@ -278,11 +277,11 @@ fn holds_file(folder: &Path, stays: &dyn Fn(&Path) -> bool) -> bool {
 }
 
 impl Git {
-    /// Lists the paths that the attempts of a task changed altogether, and that an undo would
-    /// restore. `attempts` are in chronological order.
+    /// Lists the paths that the attempts of a task changed overall, which an undo would restore.
+    /// `attempts` are in chronological order.
     ///
     /// # Errors
-    /// If git fails, or does not know the snapshots.
+    /// Returns an error if git fails, or doesn't know the snapshots.
     pub fn task_changes(
         &self,
         attempts: &[AttemptSpan],

@@ -25,11 +25,11 @@ pub enum ConflictReason {
     ChangedBetween,
     /// Someone saved it during the undo.
     ChangedMeanwhile,
-    /// Something that is not the task's is at its path, or at that of its folder.
+    /// Something that isn't the task's is at its path, or at that of its folder.
     InTheWay,
-    /// Its current content is in no snapshot: ignored, unreadable or too large.
+    /// Its current content isn't in any snapshot, because it is ignored, unreadable or too large.
     Unknown,
-    /// It is a repository of its own, of which a snapshot holds only the commit.
+    /// It is a nested repository, of which a snapshot holds only the commit.
     Repository,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for UndoConflict {
     }
 }
 
-/// What the attempts of a task did to one path.
+/// The changes that a task's attempts made to one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PathHistory {
     before: Option<Entry>,
@@ -69,7 +69,7 @@ pub(super) fn histories(
             after: change.old.clone(),
             interrupted: false,
         });
-        // Restoring the state before the task loses nothing, so it is not a conflict.
+        // Restoring the state before the task loses nothing, so this isn't a conflict.
         let is_as_before = change.old == history.before;
         history.interrupted = !is_as_before && (history.interrupted || history.after != change.old);
         history.after = change.new;
@@ -103,11 +103,11 @@ pub(super) fn task_changes(histories: BTreeMap<RelPath, PathHistory>) -> Vec<Tas
 pub(super) enum CurrentState {
     Nothing,
     Entry(Entry),
-    /// It exists, but the current snapshot does not hold it.
+    /// It exists but isn't in the current snapshot.
     Unknown,
 }
 
-/// What an undo does with one path.
+/// The action of an undo for one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum UndoAction {
     AlreadyThere,

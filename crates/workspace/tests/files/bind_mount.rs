@@ -1,4 +1,4 @@
-//! A single file mounted over another, as containers do: it cannot be renamed.
+//! A single file mounted over another, as in containers: it can't be renamed.
 
 use std::env;
 use std::fs;

@@ -1,5 +1,4 @@
-//! An editor that keeps saving its buffer, against regreen's edit, in two unsynchronized
-//! threads.
+//! An editor that keeps saving its buffer while regreen edits, in two unsynchronized threads.
 
 use std::fs;
 use std::io::Write;
@@ -24,7 +23,7 @@ struct Counts {
     contended: usize,
 }
 
-/// An editor whose buffer grows with each save, and which never reads the file again.
+/// An editor whose buffer grows with each save, and which never rereads the file.
 fn editor_saves(path: &Path, trial: u64, saved: &AtomicU64) {
     let mut buffer = OPEN.to_owned();
     for save in 0..SAVES {
@@ -52,7 +51,7 @@ fn last_note(trial: u64) -> String {
     format!("note {} of trial {trial}\n", SAVES - 1)
 }
 
-/// Runs the editor against `edit` and returns what is missing in the end.
+/// Runs the editor against `edit`, and returns what was lost in the end.
 fn run_trials(edit: impl Fn(&Path, &mut Counts)) -> Counts {
     let mut counts = Counts::default();
     for trial in 0..TRIALS {
@@ -96,7 +95,7 @@ fn edit_by_plain_rename(path: &Path, _: &mut Counts) {
     fs::rename(write_beside(path, &text), path).unwrap();
 }
 
-/// Renames after checking the file once more.
+/// Renames the file after checking it once more.
 fn edit_by_checked_rename(path: &Path, counts: &mut Counts) {
     let read = fs::read_to_string(path).unwrap();
     let beside = write_beside(path, &ticked(&read));

@@ -12,10 +12,10 @@ use regreen_workspace::{
 
 use crate::folder::{DONE, Folder, OPEN, ticked, version};
 
-/// More calls than an edit with two refusals makes.
+/// More than the number of calls in an edit with two refusals.
 const CALLS: usize = 56;
 
-/// How the other program writes.
+/// How the other program saves.
 #[derive(Debug, Clone, Copy)]
 enum Saving {
     ByRename,
@@ -31,8 +31,8 @@ impl Saving {
     }
 }
 
-/// Edits while someone saves before the given calls, then repeats the edit as the next step
-/// would; the last save must be there with the edit on top.
+/// Edits while someone saves before the given calls, then repeats the edit as the next step would.
+/// In the end, the last save must be there with the edit on top.
 fn check(places: &BTreeSet<usize>, saving: Saving) {
     let folder = Folder::in_memory();
     let last = Cell::new(None);

@@ -1,4 +1,4 @@
-//! Permissions, which do not apply to root: as root, each test runs itself again as `nobody`.
+//! Permissions, which don't apply to root: as root, each test runs itself again as `nobody`.
 
 use std::env;
 use std::fs;

@@ -8,8 +8,8 @@ use regreen_workspace::{
 
 use crate::folder::{DONE, Folder, OPEN, version};
 
-/// Ends the process right before the given call of the exchange phase, after a user's save
-/// right before the exchange itself.
+/// Ends the process right before the given call of the exchange phase, after a user's save right
+/// before the exchange itself.
 fn killed_after_displacing_a_save() -> Folder {
     let folder = Folder::new();
     let exchanged = std::cell::Cell::new(false);

@@ -143,7 +143,7 @@ fn a_shorter_text_in_place_leaves_no_tail() {
     assert_eq!(folder.text(), "short");
 }
 
-/// Makes every call of one operation fail, like a file system that does not support it.
+/// Makes every call of one operation fail, like a file system that doesn't support it.
 fn without(operation: Operation, errno: Errno) -> impl Fn(Call) -> CallOutcome {
     move |call| {
         if call.operation == operation {

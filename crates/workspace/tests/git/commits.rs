@@ -225,7 +225,7 @@ fn a_crash_between_head_and_index_is_repaired() {
     let asked = request(&repo, &["a", "gone", "new"]);
     let index = fs::read(repo.path(".git/index")).unwrap();
     made(&commit(&repo, &asked));
-    // As if the process had ended after HEAD had moved.
+    // As if the process had ended right after HEAD moved.
     fs::write(repo.path(".git/index"), index).unwrap();
     assert_ne!(repo.status(), "M  user\n");
     let again = commit(&repo, &asked);
@@ -256,7 +256,7 @@ fn without_a_reflog_the_message_identifies_the_commit() {
     assert_eq!(again.outcome, CommitOutcome::AlreadyMade(first));
 }
 
-/// After a fix was committed, the last attempt of its task is no longer what HEAD is about.
+/// Once a fix is committed, HEAD is past the last attempt of its task.
 #[test]
 fn a_commit_is_found_again_though_others_came_before_it() {
     for reflog in ["true", "false"] {

@@ -14,7 +14,7 @@ use regreen_workspace::{RelPath, Snapshot, Snapshots};
 
 use crate::repo::{Repo, attempt, moment, quiet_env, run_git};
 
-/// Parts of paths: odd ones, those whose order depends on the slash, those that patterns match.
+/// Parts of paths: odd ones, some whose order depends on the slash, and some that patterns match.
 const PARTS: [&[u8]; 19] = [
     b"a",
     b"a.b",
@@ -38,7 +38,7 @@ const PARTS: [&[u8]; 19] = [
 ];
 
 /// The last part is for repositories and for files in their place, never for folders: git looks
-/// into a folder of which it tracks files, even if it has become a repository.
+/// into a folder with tracked files even after it has become a repository.
 const FOR_REPOSITORIES: usize = PARTS.len() - 1;
 
 /// One thing in a work tree.
@@ -51,7 +51,7 @@ enum Item {
     /// A file with patterns for its folder.
     Ignore(Vec<usize>, String),
     Remove(Vec<usize>),
-    /// The user stages or commits what is there.
+    /// The user stages or commits everything.
     Stage,
     Commit,
 }
@@ -86,7 +86,7 @@ fn item() -> impl Strategy<Value = Item> {
     ]
 }
 
-/// How the repository is stored and configured.
+/// The storage format and configuration of the repository.
 #[derive(Clone, Debug)]
 struct Format {
     init: Vec<&'static str>,
@@ -112,7 +112,7 @@ fn format() -> impl Strategy<Value = Format> {
 
 struct GeneratedTree {
     repo: Repo,
-    /// The user's own configuration, with a filter.
+    /// The user's own configuration, which has a filter.
     config: PathBuf,
 }
 
@@ -134,7 +134,7 @@ impl GeneratedTree {
         self.repo.root().join(parts.collect::<PathBuf>())
     }
 
-    /// Makes room for something, unless a file or a repository is in the way above.
+    /// Makes room at a path, unless a file or a repository above is in the way.
     fn clear(&self, path: &[usize]) -> Option<PathBuf> {
         let place = self.place(path);
         let root = self.repo.root();
@@ -209,7 +209,7 @@ impl GeneratedTree {
         self.repo.snapshots_with(&[config])
     }
 
-    /// Returns the tree that git makes of everything that is not ignored.
+    /// Returns the tree that git makes of everything that isn't ignored.
     fn added_by_git(&self) -> String {
         let index = self.repo.beside("judge-index");
         let _from_before = fs::remove_file(&index);
@@ -231,7 +231,7 @@ impl GeneratedTree {
         self.repo.git(&["rev-parse", &tree]).trim().to_owned()
     }
 
-    /// Forgets tracked files that are ignored by now: an empty index would not have them.
+    /// Forgets tracked files that are now ignored: an empty index would not have them.
     fn untrack_ignored(&self) {
         let listed = self.git(None, &["ls-files", "-z", "-ci", "--exclude-standard"]);
         if !listed.is_empty() {
@@ -263,7 +263,7 @@ proptest! {
         tree.untrack_ignored();
         let before = snapshots.take_before(&attempt(1), moment()).unwrap();
         prop_assert_eq!(tree.tree_of(&before), tree.added_by_git(), "before");
-        // The second one starts from the index of the first.
+        // The second snapshot starts from the index of the first.
         for item in then.iter().filter(|item| !matches!(item, Item::Ignore(..))) {
             let _skipped_if_impossible = tree.add(item);
         }

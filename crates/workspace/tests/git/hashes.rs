@@ -116,7 +116,7 @@ fn limits_are_respected_and_reported() {
     assert!(one.is_incomplete());
     assert_eq!(changes(&one, &two), [] as [&str; 0]);
 
-    // Too large to be read: size and time still differ.
+    // Too large to read, but size and time still differ.
     let short = HashLimits {
         max_file: 3,
         ..HashLimits::default()

@@ -72,7 +72,7 @@ fn a_hook_may_change_what_is_committed() {
     let head = repo.head().unwrap();
     assert_eq!(repo.content_in(&head, "a"), "formatted\n");
     assert_eq!(repo.status(), "M  user\n");
-    // The message is not the requested one, and the commit is still found.
+    // The message isn't the requested one, and the commit is still found.
     let again = commit(&repo, &asked);
     assert!(matches!(
         again.outcome,
@@ -141,6 +141,45 @@ fn only_commits_use_the_hook_runner() {
             .any(|arg| arg == "--no-verify" || arg == "-m")
     );
     assert_eq!(call.stdin, b"feat: it\n");
+}
+
+#[test]
+fn git_is_asked_what_it_has_committed_only_if_a_hook_has_replaced_it() {
+    let repo = Repo::with(&["a"]);
+    repo.hook("pre-commit", "echo '[main 1234567] not this one'");
+    let calls_after_commit = |text: &str| {
+        repo.write("a", text);
+        let noting = Arc::new(Noting {
+            inner: PlainRunner::with_env(quiet_env()),
+            seen: Mutex::default(),
+        });
+        let git = Git::open_with(
+            repo.open().root(),
+            Arc::clone(&noting) as Arc<dyn GitRunner>,
+        )
+        .unwrap();
+        let report = git
+            .commit(&request(&repo, &["a"]), &repo.scratch())
+            .unwrap();
+        let short = repo.git(&["log", "-1", "--format=%h"]);
+        assert_eq!(made(&report).short, short.trim());
+        let seen = noting.seen.lock().unwrap();
+        let is_call = |call: &GitCall, name: &str| call.args.iter().any(|arg| arg == name);
+        let at = seen
+            .iter()
+            .position(|call| is_call(call, "commit"))
+            .unwrap();
+        seen.iter()
+            .skip(at + 1)
+            .filter(|call| is_call(call, "log"))
+            .count()
+    };
+    assert_eq!(calls_after_commit("x"), 0);
+    repo.hook(
+        "post-commit",
+        "test -e .git/amended && exit 0; touch .git/amended; git commit -q --amend -m amended",
+    );
+    assert_eq!(calls_after_commit("y"), 1);
 }
 
 #[test]

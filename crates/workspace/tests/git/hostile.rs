@@ -1,6 +1,6 @@
-//! A repository whose configuration names a program for everything that git can be told to run.
+//! A repository whose configuration names a program for everything that git can run.
 //!
-//! None of them runs for what regreen does by itself: snapshots, comparisons, looking. The user's own
+//! None of them runs in regreen's own operations: snapshots, comparisons, queries. The user's own
 //! commit runs their hooks, filters and signing program; undo runs the filters.
 
 use std::fs;
@@ -101,7 +101,7 @@ impl Hostile {
         Self { repo, missing }
     }
 
-    /// Whether one of the programs has run since this was last asked.
+    /// Whether one of the programs has run since the last call.
     fn ran(&self) -> bool {
         fs::remove_file(self.repo.beside("marks")).is_ok()
     }
@@ -113,7 +113,7 @@ impl Hostile {
     }
 }
 
-/// Gives HEAD a signature, which `log.showSignature` would have checked.
+/// Signs HEAD, so that `log.showSignature` would have something to check.
 fn sign_head(repo: &Repo) {
     let commit = repo.git(&["cat-file", "commit", "HEAD"]);
     let signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n x\n -----END PGP SIGNATURE-----\n\n";
@@ -180,7 +180,7 @@ fn missing_objects_of_a_partial_clone_are_not_fetched() {
     assert!(!hostile.ran());
 }
 
-/// A filter that the user has set up is used, and the repository can't replace it.
+/// The user's filter is used, and the repository can't replace it.
 #[test]
 fn the_users_filter_is_used_and_not_that_of_the_repository() {
     let hostile = Hostile::new();

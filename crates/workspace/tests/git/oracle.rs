@@ -91,7 +91,7 @@ fn act(repo: &Repo, edit: &Edit) {
 fn added_by_git(repo: &Repo) -> String {
     let index = repo.scratch().join("judge-index");
     let _ = fs::remove_file(&index);
-    // Git reads files again that are not older than the index.
+    // Git rereads files that aren't older than the index.
     let _ = fs::copy(repo.path(".git/index"), &index);
     let git = |args: &[&str]| {
         let mut git = Command::new("git");

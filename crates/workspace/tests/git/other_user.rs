@@ -1,4 +1,4 @@
-//! Permissions and owners, which do not apply to root: as root, each test runs itself again as
+//! Permissions and owners, which don't apply to root: as root, each test runs itself again as
 //! `nobody`.
 
 use std::env;
@@ -41,7 +41,7 @@ fn as_ordinary_user(inner: &str, repo: &Repo) {
     }
 }
 
-/// Returns what the outer half prepared; `None` if the inner half runs by itself.
+/// Returns the folder that the outer half prepared; `None` if the inner half runs by itself.
 fn prepared() -> Option<PathBuf> {
     env::var_os(PLACE).map(PathBuf::from)
 }

@@ -30,7 +30,7 @@ fn users_settings(home: &Path) -> Vec<(OsString, OsString)> {
          [commit]\ngpgSign = true\n[gpg]\nprogram = false\n[user]\nname = Ann\nemail = a@b\n"
     );
     fs::write(&settings, text).unwrap();
-    // As if regreen had been started by a hook of another repository.
+    // As if a hook of another repository had started regreen.
     let elsewhere = home.join("elsewhere").into_os_string();
     let mut env = quiet_env();
     env.retain(|(name, _)| name != "GIT_CONFIG_GLOBAL");

@@ -71,7 +71,7 @@ impl Repo {
         Self::unborn_as(name, &[])
     }
 
-    /// Creates a repository of another format.
+    /// Creates a repository in another format.
     pub(crate) fn unborn_as(name: &str, format: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join(name);
@@ -163,7 +163,8 @@ impl Repo {
         Snapshots::new(self.open(), &self.scratch(), SnapshotLimits::default())
     }
 
-    /// Snapshots of someone with these variables, such as another global configuration.
+    /// Creates snapshots in an environment with these variables, for example for another global
+    /// configuration.
     pub(crate) fn snapshots_with(&self, more: &[(&str, &Path)]) -> Snapshots {
         let mut env = quiet_env();
         env.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
@@ -189,7 +190,7 @@ impl Repo {
         self.git(&["status", "--porcelain", "-uall", "--", ".", ":!.regreen"])
     }
 
-    /// Returns everything but regreen's own folder, its references and git's objects.
+    /// Returns everything except regreen's own folder, its references and git's objects.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         let mut files = Fingerprint::new();
         let own = [".regreen", ".git/objects", ".git/refs/regreen"];

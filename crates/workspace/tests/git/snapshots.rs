@@ -74,8 +74,8 @@ fn a_save_with_the_same_stat_data_is_detected() {
 
 #[test]
 fn a_copied_index_is_not_trusted_more_than_the_original() {
-    // A file saved at the moment its index was written has the recorded stat data; git then
-    // reads it, because the index is not newer than the file.
+    // A file saved at the moment the index was written has the recorded stat data; git then reads
+    // it, because the index isn't newer than the file.
     let repo = Repo::unborn();
     repo.git(&["config", "core.trustctime", "false"]);
     let long_ago = SystemTime::now() - Duration::from_secs(3600);
@@ -128,7 +128,7 @@ fn a_newly_ignored_file_does_not_count_as_deleted() {
     let (before, after) = around(&repo, &mut snapshots, 1, |repo| {
         repo.write(".gitignore", "build/\n*.log\n");
         repo.git(&["add", ".gitignore"]);
-        // Git is to stop tracking this one.
+        // Git should stop tracking this one.
         repo.git(&["rm", "-q", "--cached", "tracked.log"]);
     });
     assert_eq!(
@@ -256,7 +256,7 @@ fn nested_repositories_are_recorded_and_not_entered() {
     let why: Vec<String> = after.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         why,
-        ["empty is a repository without commits and is not in the snapshot"]
+        ["empty is a repository without commits: it is neither in the snapshot nor committed"]
     );
 }
 
@@ -274,6 +274,22 @@ fn files_with_index_flags_are_in_snapshots() {
         changes(snapshots.git(), &before, &after),
         ["M assumed", "M skipped"]
     );
+}
+
+#[test]
+fn files_that_git_does_not_miss_are_flagged() {
+    let repo = Repo::with(&["kept", "missing"]);
+    let mut snapshots = repo.snapshots();
+    around(&repo, &mut snapshots, 1, |repo| {
+        repo.git(&["update-index", "--skip-worktree", "missing"]);
+        repo.remove("missing");
+    });
+    let flagged: Vec<String> = snapshots
+        .flagged()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(flagged, ["missing"]);
 }
 
 #[test]
@@ -303,7 +319,7 @@ fn a_repeated_snapshot_replaces_the_first() {
     let repo = Repo::with(&["f"]);
     repo.snapshots().take_before(&attempt(1), moment()).unwrap();
     repo.write("f", "other");
-    // Another process: nothing is cached, and a killed git left its lock.
+    // Another process: nothing is cached, and a killed git left its lock behind.
     fs::write(repo.scratch().join("snapshot-index.lock"), "").unwrap();
     let again = repo.snapshots().take_before(&attempt(1), moment()).unwrap();
     let kept = repo.open().snapshots(Some("r1")).unwrap();

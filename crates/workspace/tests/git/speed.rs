@@ -41,7 +41,7 @@ fn repo_of(files: u32) -> Repo {
         repo.write(&format!("d{}/f{n}", n / 50), &format!("content of {n}\n"));
     }
     repo.commit_all("base");
-    // Newer files are read again, which would be measured, too.
+    // Newer files would be read again, and that would be measured too.
     std::thread::sleep(Duration::from_millis(1100));
     repo.git(&["status"]);
     repo

@@ -6,7 +6,7 @@ use regreen_workspace::{
     CommitError, CommitOutcome, Git, InProgress, PlainRunner, SnapshotLimits, Snapshots,
 };
 
-use crate::commits::{commit, commit_error, made, request};
+use crate::commits::{commit, commit_error, committed, made, request};
 use crate::repo::{
     Repo, around, assert_untouched, attempt, changes, check_attempt, moment, quiet_env, run_git,
 };
@@ -36,6 +36,44 @@ fn before_the_first_commit() {
     check_snapshots(&repo, "a", "b");
     made(&commit(&repo, &request(&repo, &["a", "zz-new"])));
     assert_eq!(repo.status(), "");
+}
+
+#[test]
+fn what_is_staged_before_the_first_commit_stays_staged() {
+    let repo = Repo::unborn();
+    repo.write("mine", "staged");
+    repo.git(&["add", "mine"]);
+    repo.write("mine", "edited on");
+    repo.write("a", "a");
+    made(&commit(&repo, &request(&repo, &["a"])));
+    assert_eq!(committed(&repo), "A a\n");
+    assert_eq!(repo.status(), "AM mine\n");
+    assert_eq!(repo.git(&["show", ":mine"]), "staged");
+}
+
+/// Git has a reference for the newest stash only.
+#[test]
+fn every_stash_that_is_removed_is_found() {
+    let repo = Repo::with(&["a"]);
+    for text in ["one", "two", "three"] {
+        repo.write("a", text);
+        repo.git(&["stash", "push", "-q"]);
+    }
+    let git = repo.open();
+    let before = git.references().unwrap();
+    let lost = |before: &regreen_workspace::References| {
+        let lost = git.lost_references(before, Some("refs/heads/main"), &attempt(1));
+        let lost = lost.unwrap();
+        lost.iter()
+            .map(regreen_workspace::LostReference::shown)
+            .collect::<Vec<_>>()
+    };
+    assert!(lost(&before).is_empty());
+    repo.git(&["stash", "drop", "-q", "stash@{2}"]);
+    assert_eq!(lost(&before), ["one of your stashes was removed"]);
+    let before = git.references().unwrap();
+    repo.git(&["stash", "drop", "-q"]);
+    assert_eq!(lost(&before), ["your newest stash was removed or replaced"]);
 }
 
 #[test]

@@ -1,27 +1,27 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Milliseconds of processor time per task over the bare loop.
+/// Milliseconds of CPU time per task, over the bare loop.
 const OVER_BARE: f64 = 6.0;
-/// Processor time beside that of the bare loop.
+/// CPU time as a multiple of the bare loop's.
 const TIMES_BARE: f64 = 1.4;
 const TIMES_BARE_IN_GIT: f64 = 2.0;
-/// Per task.
+/// The number of syncs per task.
 const SYNCS: f64 = 14.0;
-/// Of regreen itself, in MB.
+/// The memory of regreen itself, in MB.
 const MEMORY: f64 = 20.0;
 const START_UP: Duration = Duration::from_millis(30);
-/// Milliseconds of processor time per task and MB of task file.
+/// Milliseconds of CPU time per task and MB of task file.
 const GROWTH: f64 = 10.0;
 
-/// What is promised, as it was found.
+/// The promised figures, as measured.
 #[derive(Debug)]
 pub(super) struct Bars {
     pub(super) over_bare: f64,
     pub(super) times_bare: f64,
     pub(super) times_bare_in_git: f64,
     pub(super) times_bare_among_many_files: f64,
-    /// `None` if that is unknown.
+    /// `None` if unknown.
     pub(super) syncs: Option<f64>,
     pub(super) memory: f64,
     pub(super) start_up: Duration,
@@ -29,7 +29,7 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    /// Says what is kept and what is not.
+    /// Prints which promises are kept and which are not.
     pub(super) fn print(&self) -> ExitCode {
         println!("\n{:<52} {:>8} {:>9}", "", "measured", "promised");
         let millis = |time: Duration| time.as_secs_f64() * 1e3;

@@ -1,4 +1,4 @@
-//! What a run costs: processor time, memory and syncs.
+//! The costs of a run: CPU time, memory and syncs.
 
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -9,16 +9,16 @@ use nix::sys::time::{TimeVal, TimeValLike as _};
 
 use super::{Doing as _, LoopError, finish};
 
-/// How often a process is asked for its memory. It remembers the most it had.
+/// How often the memory of a process is read. The kernel keeps the peak.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What a process and everything it waited for cost.
+/// The costs of a process and everything it waited for.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::bench) struct Costs {
     tasks: usize,
     pub(in crate::bench) cpu: Duration,
     pub(in crate::bench) wall: Duration,
-    /// The most memory of the process itself, in MB.
+    /// The peak memory of the process itself, in MB.
     pub(in crate::bench) memory: f64,
 }
 
@@ -35,7 +35,7 @@ impl Costs {
             .unwrap_or(nothing)
     }
 
-    /// What is left of it without what is to be had for `bare`.
+    /// Returns the costs beyond those of `bare`.
     pub(in crate::bench) fn less(self, bare: &Self) -> Self {
         Self {
             cpu: self.cpu.saturating_sub(bare.cpu),
@@ -43,7 +43,7 @@ impl Costs {
         }
     }
 
-    /// Milliseconds of processor time per task.
+    /// Returns the CPU time per task in milliseconds.
     pub(in crate::bench) fn cpu_each(&self) -> f64 {
         self.cpu.as_secs_f64() * 1e3 / self.tasks as f64
     }
@@ -80,7 +80,7 @@ fn watch(child: &mut Child) -> Result<(ExitStatus, f64), LoopError> {
     }
 }
 
-/// The most memory that a process has had so far, in MB; of it alone, not of its children.
+/// Returns the peak memory of a process so far, in MB, without its children.
 fn memory_of(pid: u32) -> Option<f64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status
@@ -90,7 +90,8 @@ fn memory_of(pid: u32) -> Option<f64> {
     Some(kilobytes / 1024.0)
 }
 
-/// User and system time of all children that have been waited for, and of theirs.
+/// Returns the user and system time of all children that have been waited for, and of their
+/// children.
 fn cpu_of_children() -> Result<Duration, LoopError> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)
         .map_err(io::Error::from)
@@ -100,10 +101,10 @@ fn cpu_of_children() -> Result<Duration, LoopError> {
     Ok(Duration::from_micros(both))
 }
 
-/// Whatever makes data durable.
+/// The system calls that make data durable.
 const CALLS: &str = "fsync,fdatasync,sync_file_range,msync,sync,syncfs";
 
-/// `None` where strace is not installed.
+/// Returns `None` if strace is not installed.
 pub(super) fn count_syncs(command: &Command) -> Result<Option<usize>, LoopError> {
     let folder = tempfile::tempdir().doing("make a folder")?;
     let trace = folder.path().join("trace");
@@ -129,7 +130,7 @@ pub(super) fn count_syncs(command: &Command) -> Result<Option<usize>, LoopError>
         finished => {
             finished?;
             let trace = fs::read_to_string(trace).doing("read what strace saw")?;
-            // A call that another process interrupts has a second line, without the bracket.
+            // A call that another process interrupts has a second line, without the parenthesis.
             let calls = trace.lines().filter(|line| !line.contains(" resumed>"));
             Ok(Some(calls.count()))
         }

@@ -1,10 +1,10 @@
-//! `cargo xtask bench loop`: tasks that cost nothing, so that what is left is regreen's own.
+//! `cargo xtask bench loop`: tasks that cost nothing, so that the remaining cost is regreen's own.
 //!
-//! An agent that only says that it is done and a Verify that is `true`, for 200 tasks in a
-//! file of 60 KB, outside git, in git with a commit for each, and in a repository of 50,000 files.
-//! Beside it, in turns, a shell loop that starts the same programs as often, and in git adds and
-//! commits everything after each task. Other work on the machine only ever adds to a time, so of
-//! several rounds the smallest counts; all are printed.
+//! The agent only says that it is done, and Verify is `true`, for 200 tasks in a file of 60 KB:
+//! outside git, in git with a commit for each, and in a repository of 50,000 files. A shell loop
+//! runs in alternation: it starts the same programs as often, and in git adds and commits
+//! everything after each task. Other work on the machine can only add to a time, so the shortest of
+//! several rounds counts; all are printed.
 
 mod bars;
 pub(super) mod costs;
@@ -21,7 +21,7 @@ use project::{Kind, Project};
 
 use crate::repository::Product;
 
-/// Where growth with the file is measured, fewer tasks are enough.
+/// Measuring growth with the file size needs fewer tasks.
 const FEW: usize = 50;
 const LARGE_FILE: usize = 2_000_000;
 const STARTS: usize = 15;
@@ -30,10 +30,10 @@ const TASKS_AMONG_MANY_FILES: usize = 4;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Arguments {
-    /// How many tasks are run.
+    /// Number of tasks to run.
     #[arg(long, default_value_t = 200, value_name = "N")]
     tasks: usize,
-    /// How often everything is measured.
+    /// Number of rounds.
     #[arg(long, default_value_t = 3, value_name = "N")]
     rounds: usize,
     #[command(flatten)]
@@ -99,7 +99,7 @@ fn compare(arguments: &Arguments, program: &Path) -> Result<Bars, LoopError> {
     Ok(bars)
 }
 
-/// With a commit for every task. Most of it is git's; nothing is promised.
+/// Prints the costs with a commit for every task. Most of that is git's, so nothing is promised.
 fn tell_of_git(program: &Path, rounds: usize) -> Result<(), LoopError> {
     let in_git = Subject::new(program, Kind::Git, FEW, 0);
     let costs = in_git.costs(rounds)?;
@@ -112,7 +112,7 @@ fn tell_of_git(program: &Path, rounds: usize) -> Result<(), LoopError> {
     Ok(())
 }
 
-/// What is left without the bare loop, and the ratio of the two.
+/// The costs beyond the bare loop, and the ratio of the two.
 struct OverBare {
     costs: Costs,
     times_bare: f64,
@@ -124,12 +124,12 @@ impl OverBare {
     }
 }
 
-/// What is measured: a program and the project it works in.
+/// What is measured: a program, and the project it works in.
 struct Subject<'p> {
     program: &'p Path,
     kind: Kind,
     tasks: usize,
-    /// Tasks that are done already fill the file up to this.
+    /// The size of the task file, filled up with finished tasks.
     bytes: usize,
 }
 
@@ -143,7 +143,7 @@ impl<'p> Subject<'p> {
         }
     }
 
-    /// Of several rounds the one with the least processor time.
+    /// Returns the round with the least CPU time.
     fn costs(&self, rounds: usize) -> Result<Costs, LoopError> {
         let mut all = Vec::new();
         for _ in 0..rounds {
@@ -160,7 +160,7 @@ impl<'p> Subject<'p> {
         Ok(Costs::least(all))
     }
 
-    /// The same, less what a loop in a shell costs that starts the same programs.
+    /// Returns the costs beyond those of a shell loop that starts the same programs.
     fn over_bare(&self, rounds: usize) -> Result<OverBare, LoopError> {
         let mut bare = Vec::new();
         let mut all = Vec::new();
@@ -183,7 +183,7 @@ impl<'p> Subject<'p> {
         })
     }
 
-    /// How often the disk is asked to keep something, per task; `None` if that is unknown.
+    /// Returns the number of syncs per task; `None` if unknown.
     fn syncs_each(&self) -> Result<Option<f64>, LoopError> {
         let project = Project::new(self.kind, FEW, self.bytes)?;
         let syncs = costs::count_syncs(&project.run(self.program))?;
@@ -196,8 +196,8 @@ fn listed(costs: &[Costs]) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// From the start of the program to the first line of the first agent; the shell that the
-/// agent is has started by then as well.
+/// Returns the time from the start of the program to the first line of the first agent. It includes
+/// the start of the shell that the agent is.
 fn start_up(program: &Path) -> Result<Duration, LoopError> {
     let mut all = Vec::new();
     for _ in 0..STARTS {
@@ -214,7 +214,7 @@ fn start_up(program: &Path) -> Result<Duration, LoopError> {
     Ok(all.first().copied().unwrap_or_default())
 }
 
-/// Runs something to its end, without its output.
+/// Runs a command to its end, without its output.
 fn finish(command: &mut Command) -> Result<(), LoopError> {
     let output = command.output().doing("start a program")?;
     match output.status.success() {

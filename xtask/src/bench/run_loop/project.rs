@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::{Doing as _, LoopError, finish};
 
-/// So long is a task as made up here; 200 of them are 60 KB.
+/// The length of a generated task; 200 of them are 60 KB.
 pub(super) const SMALL_FILE_PER_TASK: usize = 300;
 
 const SPEC: &str = "specs/bench";
@@ -18,7 +18,7 @@ const SPEC: &str = "specs/bench";
 pub(super) enum Kind {
     Plain,
     Git,
-    /// With 50,000 files.
+    /// A repository of 50,000 files.
     LargeGit,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Project {
 }
 
 impl Project {
-    /// With so many tasks to run, and done ones before them if the file is to be so long.
+    /// Creates a project with this many tasks to run, preceded by finished tasks up to this size.
     pub(super) fn new(kind: Kind, tasks: usize, bytes: usize) -> Result<Self, LoopError> {
         let project = Self {
             folder: tempfile::tempdir().doing("make a folder")?,
@@ -89,9 +89,9 @@ impl Project {
         command
     }
 
-    /// The same programs, started by a shell.
+    /// Returns a shell loop that starts the same programs.
     pub(super) fn bare_loop(&self, tasks: usize) -> Command {
-        // What regreen commits for each task is its tick.
+        // For each task, regreen commits its tick.
         let commit = if self.path(".git").exists() {
             "echo $n >> done; git add --all; git commit --quiet -m \"task $n\""
         } else {
@@ -121,7 +121,7 @@ impl Project {
         let started = SystemTime::now().duration_since(UNIX_EPOCH);
         finish(self.at_home(&mut command))?;
         let told = fs::read_to_string(told).doing("hear from the agent")?;
-        // Some languages write a comma.
+        // Some locales write a comma.
         let told: f64 = told.trim().replace(',', ".").parse().unwrap_or_default();
         let started = started.map_or(0.0, |started| started.as_secs_f64());
         Ok(Duration::from_secs_f64((told - started).max(0.0)))

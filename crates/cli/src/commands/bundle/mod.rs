@@ -1,7 +1,8 @@
-//! `regreen bundle`: one run as an archive, for a bug report.
+//! `regreen bundle`: packs one run into an archive, for a bug report.
 //!
-//! What goes in comes from two places only: the spec's own files, and what `.regreen` has of the run. All
-//! of it is masked again on the way out: the masks may know more by now than when it was stored.
+//! The archive contains only the spec's own files and what `.regreen` has about the run. Everything
+//! is masked again on the way out, because more secrets may be known by now than when it was
+//! stored.
 
 mod tar;
 
@@ -22,9 +23,9 @@ use crate::output;
 use crate::problem::Problem;
 use crate::spec_context::{SpecContext, own_secrets};
 
-/// Of a longer file, the beginning and the end go in.
+/// Longer files are cut in the middle.
 const LONGEST: usize = 1024 * 1024;
-/// Deeper folders than a run has.
+/// Deeper than any folder of a run.
 const MAX_DEPTH: usize = 4;
 
 pub fn run(arguments: &Bundle) -> Result<Exit, Problem> {
@@ -48,14 +49,14 @@ pub fn run(arguments: &Bundle) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// Never overwrites anything.
+/// Writes a new file; fails if it exists.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut file = options.write(true).create_new(true).open(path)?;
     file.write_all(bytes)
 }
 
-/// Returns the archive, and how many files it has.
+/// Returns the archive and its number of files.
 fn archive(
     places: &SpecPaths,
     history: &SpecHistory,
@@ -96,7 +97,7 @@ fn readme(places: &SpecPaths, run: &Run) -> String {
     )
 }
 
-/// Adds the files of a folder, without following links and without the launchers of programs.
+/// Adds the files of a folder, without following links and without program launchers.
 fn gather(folder: &Path, name: &str, depth: usize, files: &mut Vec<(String, String)>) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut entries: Vec<_> = entries.collect();
@@ -116,14 +117,14 @@ fn gather(folder: &Path, name: &str, depth: usize, files: &mut Vec<(String, Stri
     }
 }
 
-/// Returns the text of a plain file; `None` for a link, and for what can't be read.
+/// Returns the text of a regular file; `None` for a link or an unreadable file.
 fn text_of(path: &Path) -> Option<String> {
     let is_plain = path.symlink_metadata().is_ok_and(|stat| stat.is_file());
     let bytes = is_plain.then(|| read_file(path, MAX_FILE).ok())??;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Masks the whole text before it is cut: half a secret is not recognized.
+/// Masks the whole text before cutting it, because half a secret would not be recognized.
 fn masked(masks: &Masks, text: &str) -> String {
     let text = masks.mask(text);
     if text.len() <= LONGEST {

@@ -1,20 +1,20 @@
-//! A tar archive of texts, in the ustar format.
+//! A tar archive of text files, in the ustar format.
 
-/// Where an archive is cut into.
+/// The size of a block, the unit of an archive.
 const BLOCK: usize = 512;
-/// How long the two parts of a name may be.
+/// The lengths of the two name fields.
 const NAME: usize = 100;
 const PREFIX: usize = 155;
 
-/// An archive in memory. Its entries have no owner and no time, so that the same texts
-/// make the same archive.
+/// An archive in memory. Entries have no owner and no time, so the same texts make the same
+/// archive.
 #[derive(Debug, Default)]
 pub(super) struct Archive {
     bytes: Vec<u8>,
 }
 
 impl Archive {
-    /// Adds a file. A name that the format has no room for is cut at its beginning.
+    /// Adds a file. A name that is too long for the format loses its beginning.
     pub(super) fn add(&mut self, name: &str, text: &[u8]) {
         let (prefix, name) = split_name(name);
         let mut header = [0_u8; BLOCK];
@@ -42,7 +42,7 @@ impl Archive {
         }
     }
 
-    /// Ends the archive.
+    /// Finishes the archive and returns it.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.bytes.resize(self.bytes.len() + 2 * BLOCK, 0);
         self.bytes
@@ -55,7 +55,7 @@ fn put(header: &mut [u8; BLOCK], at: usize, bytes: &[u8]) {
     }
 }
 
-/// Splits a name at a slash, so that both parts fit.
+/// Splits a name at a slash so that both parts fit.
 fn split_name(name: &str) -> (&str, &str) {
     if name.len() <= NAME {
         return ("", name);

@@ -1,4 +1,4 @@
-//! `regreen delegate`
+//! `regreen delegate`: gives an agent one prompt, and prints its answer or a failure report.
 
 mod output;
 
@@ -21,13 +21,14 @@ use crate::config::{
     Settings, StoredLimits, TimeLimit, TimeSpan, parse_choice, usual_user_file,
 };
 use crate::exit::Exit;
+use crate::learned;
 use crate::problem::Problem;
 use crate::spec_context::{current_dir, local_zone, own_secrets, path_variable};
 
 /// The default time limit of the first attempt.
 const TIMEOUT_MS: u64 = 300_000;
 
-/// Without the shell agent, which does not read prompts.
+/// Does not list the shell agent, which reads no prompts.
 const AGENTS: &str = "Agent to use: auto, claude, codex, gemini, opencode, 'command:PROGRAM ARGS' or 'acp:PROGRAM ARGS' [default: auto]";
 
 #[derive(Debug, Args)]
@@ -53,6 +54,9 @@ pub struct Delegate {
     /// Command that must exit with 0 when the agent is done
     #[arg(long, value_name = "CMD", allow_hyphen_values = true)]
     pub verify: Option<String>,
+    /// Give the agent the prompt as it is, without what is known about the project
+    #[arg(long)]
+    pub verbatim: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -94,7 +98,7 @@ impl Delegate {
 }
 
 impl DelegateFlags {
-    /// Returns them as the flags of a run.
+    /// Returns the flags as the flags of a run.
     #[must_use]
     pub fn as_settings(&self) -> SettingFlags {
         let flags = self.clone();
@@ -110,14 +114,16 @@ impl DelegateFlags {
 }
 
 pub fn run(arguments: &Delegate) -> Result<Exit, Problem> {
-    let setup = setup(arguments)?;
+    let (setup, settings) = setup(arguments)?;
+    let root = setup.root.clone();
     let mut progress = Progress::default();
     let delegated = delegate(setup, &mut progress);
     progress.finish();
+    learned::learn(&root, &settings);
     output::print(&delegated?, arguments.json)
 }
 
-fn setup(arguments: &Delegate) -> Result<DelegationSetup, Problem> {
+fn setup(arguments: &Delegate) -> Result<(DelegationSetup, Settings), Problem> {
     let here = current_dir()?;
     let root = workspace_root(&RealDisk, &here);
     let prompt = prompt(arguments)?;
@@ -137,7 +143,7 @@ fn setup(arguments: &Delegate) -> Result<DelegationSetup, Problem> {
     let agent = agent(&settings, &programs)?;
     let stop = Stop::default();
     stop.listen().map_err(Problem::Signals)?;
-    Ok(DelegationSetup {
+    let setup = DelegationSetup {
         prompt,
         verify: arguments.verify.clone(),
         terms: Terms {
@@ -149,6 +155,10 @@ fn setup(arguments: &Delegate) -> Result<DelegationSetup, Problem> {
         },
         verify_timeout_ms: settings.verify_timeout.value.ms(),
         idle_timeout_ms: settings.idle_timeout.value.limit().map(TimeLimit::ms),
+        diagnosis_ask: settings.diagnosis_ask.value,
+        context_tokens: (!arguments.verbatim)
+            .then(|| settings.context_budget())
+            .flatten(),
         agent_name: identity(&settings, &agent).name().to_owned(),
         agent,
         prompts: texts.prompts,
@@ -159,18 +169,19 @@ fn setup(arguments: &Delegate) -> Result<DelegationSetup, Problem> {
         keeper: std::env::current_exe().map_err(Problem::OwnProgram)?,
         stop,
         root,
-    })
+    };
+    Ok((setup, settings))
 }
 
 fn agent(settings: &Settings, programs: &Programs) -> Result<Agent, Problem> {
     match find_agent(settings, programs) {
-        // It runs the commands of tasks, and there are no tasks.
+        // The shell agent runs the commands of tasks, and a delegation has no tasks.
         Agent::Shell(_) => Err(Problem::NoDelegate),
         agent => Ok(agent),
     }
 }
 
-/// Returns the prompt, from the flag or from the file.
+/// Returns the prompt from the flag or the file.
 fn prompt(arguments: &Delegate) -> Result<String, Problem> {
     let prompt = match (&arguments.prompt, &arguments.prompt_file) {
         (Some(prompt), _) => prompt.clone(),

@@ -1,4 +1,4 @@
-//! What `regreen delegate` prints, during the attempts and at the end.
+//! The output of `regreen delegate`, during the attempts and at the end.
 
 use std::time::{Duration, Instant};
 
@@ -13,18 +13,18 @@ use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 
-/// Fits into any terminal.
+/// Fits any terminal.
 const SHOWN_CHARS: usize = 76;
 const SHOW_EVERY: Duration = Duration::from_millis(200);
 
-/// Shows what the agent does, on a terminal, and what regreen does about failures, always.
+/// Shows the agent's activity on a terminal, and the response to failures always.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     shown: Option<Instant>,
 }
 
 impl Progress {
-    /// Clears the line.
+    /// Clears the progress line.
     pub(super) fn finish(&mut self) {
         if self.shown.take().is_some() {
             output::replace_line("");
@@ -55,7 +55,7 @@ impl DelegationObserver for Progress {
     }
 }
 
-/// Prints the result, and returns how regreen ends after it.
+/// Prints the result, and returns the exit code.
 pub(super) fn print(delegated: &DelegationResult, as_json: bool) -> Result<Exit, Problem> {
     let exit = exit(&delegated.end);
     if as_json {
@@ -81,7 +81,7 @@ fn exit(end: &DelegationEnd) -> Exit {
     }
 }
 
-/// Returns the answer with its summary, or the report of the failure; nothing if it was stopped.
+/// Returns the answer with its summary, or the failure report; empty if it was stopped.
 fn text(delegated: &DelegationResult) -> String {
     match (&delegated.completion, &delegated.failure) {
         (Some(completion), _) => completion.render(),
@@ -93,7 +93,7 @@ fn text(delegated: &DelegationResult) -> String {
     }
 }
 
-/// Returns why it ended, unless the report says it.
+/// Returns why it ended, unless the report says so already.
 fn why(end: &DelegationEnd) -> Option<String> {
     match end {
         DelegationEnd::Ended(Conclusion::NeedsPerson { why }) => {
@@ -110,7 +110,7 @@ fn why(end: &DelegationEnd) -> Option<String> {
     }
 }
 
-/// Returns everything as JSON. Scripts rely on the keys.
+/// Returns the result as JSON. Scripts rely on the keys.
 fn object(delegated: &DelegationResult, exit: Exit) -> Value {
     let DelegationResult {
         session_id,

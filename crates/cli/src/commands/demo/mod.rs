@@ -1,4 +1,4 @@
-//! `regreen demo`: a run that heals, to look at, in a project of its own.
+//! `regreen demo`: shows a run that heals itself, in a throwaway project.
 
 mod place;
 mod plan_diff;
@@ -20,16 +20,16 @@ use crate::spec_context::current_dir;
 
 const SPEC: &str = "hello";
 const AGENT: &str = "command:sh agent.sh";
-/// A second list, which no agent is needed for.
+/// A second list, which needs no agent.
 const REPAIRED: &str = "release";
 const NO_AGENT: &str = "shell";
-/// Its story is told.
+/// The task whose history is shown.
 const HEALED: &str = "1.2";
 
 pub fn run() -> Result<Exit, Problem> {
     let project = Project::make(&current_dir()?)?;
     let text = DemoText::about(&project);
-    // From here on, everything is as if someone had started `regreen run` there.
+    // From here on, everything works as if someone had started `regreen run` there.
     let enter = || {
         std::env::set_current_dir(&project.folder).map_err(|source| ProjectError::Enter {
             folder: project.folder.clone(),
@@ -47,7 +47,7 @@ pub fn run() -> Result<Exit, Problem> {
     in_full(&project, &text)
 }
 
-/// Shows one run; the commands that are named show the rest.
+/// Shows one run; the commands that it names show the rest.
 fn in_short(project: &Project, text: &DemoText<'_>, palette: Palette) -> Result<Exit, Problem> {
     // The user's own settings are for their own projects.
     match super::run::run_for(&the_run(SPEC, AGENT), None)? {
@@ -59,7 +59,7 @@ fn in_short(project: &Project, text: &DemoText<'_>, palette: Palette) -> Result<
     Ok(Exit::Success)
 }
 
-/// Shows everything that there is.
+/// Shows everything.
 fn in_full(project: &Project, text: &DemoText<'_>) -> Result<Exit, Problem> {
     match super::run::run_for(&the_run(SPEC, AGENT), None)? {
         Exit::Success => show(project, text)?,
@@ -80,7 +80,7 @@ fn unfinished(text: &DemoText<'_>, exit: Exit) -> Result<Exit, Problem> {
     Ok(exit)
 }
 
-/// Shows the result of the run with the commands that are there for it.
+/// Shows the result of the run with the inspecting commands.
 fn show(project: &Project, text: &DemoText<'_>) -> Result<(), Problem> {
     output::print(&text.after())?;
     output::print("\n$ regreen status\n\n")?;
@@ -103,6 +103,8 @@ fn the_run(spec: &str, agent: &str) -> Run {
         only: None,
         dry_run: false,
         no_input: true,
+        detach: false,
+        detached: false,
         json: false,
         settings: SettingFlags {
             agent: AgentFlags {

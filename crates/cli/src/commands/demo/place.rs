@@ -1,4 +1,4 @@
-//! A folder for a project that belongs to no other project.
+//! A folder that belongs to no existing project.
 
 use std::fs::Permissions;
 use std::io;
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use super::project::ProjectError;
 
-/// What a folder has that is the top of a project.
+/// Files that mark the top of a project.
 const SIGNS: [&str; 2] = ["regreen.toml", "specs"];
 const PREFIX: &str = "regreen-demo-";
 
-/// Makes an empty folder in the first of these folders that belongs to no project: neither to
-/// that around `here`, nor to any in git.
+/// Creates an empty folder in the first candidate outside any project: neither the project around
+/// `here`, nor any git repository.
 pub fn make_folder(candidates: &[PathBuf], here: &Path) -> Result<PathBuf, ProjectError> {
     let mut refusals = Vec::new();
     for folder in candidates {
@@ -24,7 +24,7 @@ pub fn make_folder(candidates: &[PathBuf], here: &Path) -> Result<PathBuf, Proje
     Err(ProjectError::NoPlace { refusals })
 }
 
-/// The folder for temporary files, and those that systems have anyway.
+/// Returns the temporary folder, and those that systems usually have.
 pub fn usual_places() -> Vec<PathBuf> {
     let mut places = vec![std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
     places.dedup();
@@ -37,7 +37,7 @@ fn make_in(folder: &Path, here: &Path) -> io::Result<PathBuf> {
         let project = project.display();
         return Err(io::Error::other(format!("inside the project {project}")));
     }
-    // Others who use the folder for temporary files have no business in it.
+    // Other users of the temporary folder must not have access.
     let made = tempfile::Builder::new()
         .prefix(PREFIX)
         .permissions(Permissions::from_mode(0o700))

@@ -1,7 +1,7 @@
-//! What became of a list of tasks, line by line.
+//! A line-by-line diff of a task list.
 
-/// Ticked rows with `-` before and `+` after, and new lines with `+`; `...` stands for what
-/// stays. For short lists: the time grows with the lengths of both.
+/// Shows ticked rows with `-` before and `+` after, new lines with `+`, and `...` for unchanged
+/// lines. For short lists only: the time grows with the product of both lengths.
 pub fn plan_diff(before: &str, after: &str) -> String {
     let before: Vec<&str> = before.lines().collect();
     let after: Vec<&str> = after.lines().collect();
@@ -31,7 +31,7 @@ fn is_same_row(before: &str, after: &str) -> bool {
     before == after || before == after.replacen("[x]", "[ ]", 1)
 }
 
-/// How many lines the two have in common, in order, from each pair of places on.
+/// Returns how many lines both have in common, in order, from each pair of positions on.
 fn common_from(before: &[&str], after: &[&str]) -> Vec<Vec<usize>> {
     let mut common = vec![vec![0; after.len() + 1]; before.len() + 1];
     for old in (0..before.len()).rev() {

@@ -1,4 +1,4 @@
-//! The project that is worked on.
+//! The project that the demo works on.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,16 +22,16 @@ const RELEASE_SCRIPT: &str = include_str!("../../../templates/demo/release.sh");
 
 const TASK_FILE: &str = "specs/hello/tasks.md";
 const RELEASE_FILE: &str = "specs/release/tasks.md";
-/// The files that the project starts with.
+/// The files of the project at the start.
 const FILES: [(&str, &str); 4] = [
     (TASK_FILE, TASKS),
     ("agent.sh", AGENT),
     ("check.sh", CHECK),
-    // In the way of a folder.
+    // Blocks the creation of a folder.
     ("team", TEAM),
 ];
 
-/// What comes after that: another list, and which of them commands mean that name none.
+/// Files added later: another list, and which list is current for commands that name none.
 const MORE_FILES: [(&str, &str); 3] = [
     (RELEASE_FILE, RELEASE),
     ("release.sh", RELEASE_SCRIPT),
@@ -43,7 +43,7 @@ const IDENTITY: Identity<'_> = Identity {
     email: "demo@example.invalid",
 };
 
-/// Why there is no project to show anything with.
+/// Why the demo project could not be set up.
 #[derive(Debug, Error)]
 pub enum ProjectError {
     #[error("there is no place for a small project: {}", refusals.join("; "))]
@@ -71,12 +71,12 @@ pub enum ProjectError {
 #[derive(Debug)]
 pub struct Project {
     pub folder: PathBuf,
-    /// Whether it is a repository: then there are commits and differences to look at.
+    /// Whether it is a git repository, so that there are commits and diffs to show.
     pub in_git: bool,
 }
 
 impl Project {
-    /// Makes it in a temporary folder, which stays.
+    /// Creates the project in a temporary folder, which is kept.
     pub fn make(here: &Path) -> Result<Self, ProjectError> {
         let folder = make_folder(&usual_places(), here)?;
         write_all(&folder, &FILES)?;
@@ -84,7 +84,7 @@ impl Project {
         Ok(Self { folder, in_git })
     }
 
-    /// Puts the second list beside the first.
+    /// Adds the second list.
     pub fn add_release(&self) -> Result<(), ProjectError> {
         write_all(&self.folder, &MORE_FILES)?;
         if self.in_git
@@ -95,12 +95,12 @@ impl Project {
         Ok(())
     }
 
-    /// The list as it is now.
+    /// Returns the current text of the list.
     pub fn tasks(&self) -> Result<String, ProjectError> {
         self.text(TASK_FILE)
     }
 
-    /// The second list as it is now.
+    /// Returns the current text of the second list.
     pub fn release(&self) -> Result<String, ProjectError> {
         self.text(RELEASE_FILE)
     }
@@ -126,7 +126,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
-/// Whether that could be done; the run is worth seeing without git as well.
+/// Returns whether that worked; the run is worth seeing without git as well.
 fn put_into_git(folder: &Path) -> bool {
     match commit_all(folder) {
         Ok(()) => true,

@@ -16,20 +16,20 @@ const AFTER: &str = include_str!("../../../templates/demo/after.txt");
 const PLAN: &str = include_str!("../../../templates/demo/plan.txt");
 const REPAIRS: &str = include_str!("../../../templates/demo/repairs.txt");
 const REPAIRED: &str = include_str!("../../../templates/demo/repaired.txt");
-/// On a terminal the demo is told in three acts of about 40 lines; the commands that it names
-/// show the rest.
+/// On a terminal, the demo has three acts in about 40 lines; the commands that it names show the
+/// rest.
 const SHORT_BEFORE: &str = include_str!("../../../templates/demo/short_before.txt");
 const SHORT_AFTER: &str = include_str!("../../../templates/demo/short_after.txt");
 const SHORT_GIT: &str = include_str!("../../../templates/demo/short_git.txt");
 const UNFINISHED: &str = include_str!("../../../templates/demo/unfinished.txt");
-/// Nothing but a command stands on its line, so that it can be pasted.
+/// Commands are alone on their lines, so that they can be pasted.
 const WHERE: &str = include_str!("../../../templates/demo/where.txt");
 const WHERE_GIT: &str = include_str!("../../../templates/demo/where_git.txt");
 
 #[derive(Debug)]
 pub struct DemoText<'p> {
     project: &'p Project,
-    /// The name of this program on a command line.
+    /// This program's name on a command line.
     program: String,
 }
 
@@ -48,7 +48,7 @@ impl<'p> DemoText<'p> {
         self.fill(&text)
     }
 
-    /// The first act, and the heading of the second.
+    /// Returns the first act, and the heading of the second.
     pub fn short_before(&self, palette: Palette) -> String {
         let rows = TASKS.lines().filter(|line| is_row(line));
         let rows: String = rows.map(|row| format!("  {row}\n")).collect();
@@ -60,7 +60,7 @@ impl<'p> DemoText<'p> {
         self.fill(&text.replace("{tasks}", &rows))
     }
 
-    /// The third act, and where to look further.
+    /// Returns the third act, and where to look next.
     pub fn short_after(&self, now: &str, palette: Palette) -> String {
         let diff = plan_diff(TASKS, now);
         let rows = diff.lines().filter(|line| line.starts_with("+ - ["));
@@ -88,7 +88,7 @@ impl<'p> DemoText<'p> {
         self.fill(&AFTER.replace("{committed}", committed))
     }
 
-    /// Shows the changes of the plan.
+    /// Shows the changes to the plan.
     pub fn plan_diff(&self, now: &str) -> String {
         let diff = indented(&plan_diff(TASKS, now));
         printable(&PLAN.replace("{diff}", &diff))
@@ -98,7 +98,7 @@ impl<'p> DemoText<'p> {
         self.fill(&REPAIRS.replace("{tasks}", &indented(RELEASE)))
     }
 
-    /// Shows the changes of the second plan.
+    /// Shows the changes to the second plan.
     pub fn repaired(&self, now: &str) -> String {
         let diff = indented(&plan_diff(RELEASE, now));
         printable(&REPAIRED.replace("{diff}", &diff))
@@ -115,7 +115,7 @@ impl<'p> DemoText<'p> {
     }
 }
 
-/// Paints the comments behind commands, `{# so}`.
+/// Colors the comments after commands, written as `{# so}`.
 fn with_comments(text: &str, palette: Palette) -> String {
     let mut pieces = text.split("{#");
     let first = pieces.next().unwrap_or_default().to_owned();
@@ -129,7 +129,7 @@ fn is_row(line: &str) -> bool {
     line.starts_with("- [")
 }
 
-/// Returns the name alone, if that would start this program.
+/// Returns the bare name if that would start this program, or else its path.
 fn program(folder: &Path) -> String {
     const NAME: &str = "regreen";
     let Ok(own) = std::env::current_exe() else {
@@ -144,7 +144,7 @@ fn program(folder: &Path) -> String {
     }
 }
 
-/// Returns a path as a shell takes it.
+/// Quotes a path for a shell.
 fn quoted(path: &Path) -> String {
     let path = path.display().to_string();
     printable(&shell_words::quote(&path))

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::tried::{Tried, tried};
 use crate::problem::Problem;
 
-/// One failure, of a run or of a delegation.
+/// One failure of a run or a delegation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Entry {
     /// ISO 8601, in UTC.
@@ -22,7 +22,7 @@ pub(super) struct Entry {
     pub(super) files_modified: Vec<String>,
     /// The response to it.
     pub(super) tried: Option<String>,
-    /// Whether that helped; `None` if that is unknown.
+    /// Whether it helped; `None` if unknown.
     pub(super) helped: Option<bool>,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Place {
 }
 
 impl Entry {
-    /// All since then, the newest last.
+    /// Returns all failures since then, newest last.
     pub(super) fn all(store: &Store, root: &Path, since: Timestamp) -> Result<Vec<Self>, Problem> {
         let since_ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
         let mut entries = of_runs(store, since_ms)?;
@@ -89,7 +89,7 @@ fn events_of(store: &Store, run: &RunId) -> Result<Vec<Event>, Problem> {
 }
 
 fn of_row(row: FailureRow, done: Tried) -> Entry {
-    // What another version stored in another form says at least what the columns say.
+    // If another version stored another format, the columns still say something.
     let note: Option<FailureRecord> = serde_json::from_str(&row.report).ok();
     let found: Option<Failure> = note.and_then(|note| note.diagnosis).map(|found| *found);
     Entry {
@@ -110,7 +110,7 @@ fn of_row(row: FailureRow, done: Tried) -> Entry {
     }
 }
 
-/// An attempt without an end whose process is gone was interrupted.
+/// An attempt without an end whose process is gone counts as interrupted.
 fn as_it_ended(row: Delegation, root: &Path) -> Delegation {
     let log = root.join(&row.log);
     if row.outcome.is_some() || log.parent().is_some_and(is_delegation_running) {

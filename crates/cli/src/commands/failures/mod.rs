@@ -1,4 +1,4 @@
-//! `regreen failures`
+//! `regreen failures`: lists failed attempts, the response to each, and whether it helped.
 
 mod entry;
 mod page;
@@ -15,7 +15,7 @@ use crate::output;
 use crate::problem::Problem;
 use crate::spec_context::current_dir;
 
-/// Lists what failed, the newest last.
+/// Lists failures, newest last.
 pub fn run(arguments: &Failures) -> Result<Exit, Problem> {
     let root = workspace_root(&RealDisk, &current_dir()?);
     let since = arguments.since.map(|since: Since| since.moment(now()));

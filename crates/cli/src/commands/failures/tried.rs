@@ -1,4 +1,4 @@
-//! What a run did about a failure, from what happened after it.
+//! Finds a run's response to a failure, from the events after it.
 
 use regreen_model::{Event, PromptKind, TaskKey};
 
@@ -21,7 +21,7 @@ pub(super) fn tried(events: &[Event], task: &TaskKey, attempt: u32) -> Tried {
     }
 }
 
-/// What an event says was done about a task.
+/// Returns the response that an event shows for a task.
 fn what(event: &Event, task: &TaskKey) -> Option<String> {
     match event {
         Event::RepeatPlanned { task: of } if of == task => Some("waiting and repeating".to_owned()),
@@ -58,7 +58,7 @@ fn describe(prompt: PromptKind) -> &'static str {
     }
 }
 
-/// Whether an event says that the task has passed, or failed again.
+/// Returns whether the task passed or failed again, if an event shows it.
 fn verdict(event: &Event, task: &TaskKey) -> Option<bool> {
     match event {
         Event::TaskDone { task: of, .. } if of == task => Some(true),

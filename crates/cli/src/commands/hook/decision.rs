@@ -1,12 +1,12 @@
-//! Whether a session may stop.
+//! Decides whether a session may stop.
 
 use regreen_agents::Template;
 use regreen_documents::{InvalidState, Next, Pick, RowId, StateDocument, TaskFile};
-use regreen_model::{Marker, TaskKind};
+use regreen_model::{Limits, Marker, TaskKind};
 
 use super::StopContext;
 
-/// The largest number of parallel tasks that are shown at once.
+/// The most parallel tasks shown at once.
 const LARGEST_GROUP: usize = 5;
 
 /// The answer to a Stop hook.
@@ -17,13 +17,13 @@ pub(super) enum StopDecision {
     Continue {
         reason: String,
         message: String,
-        /// A line for the log of the session.
+        /// A line for the session's log.
         log: Option<String>,
     },
 }
 
 pub(super) fn decide(context: &StopContext) -> StopDecision {
-    // To keep a session going that continued for a hook and got nothing done would be a loop.
+    // Continuing a session that made no progress since the last refusal would be an endless loop.
     if context.is_stalled {
         return StopDecision::Stop;
     }
@@ -36,7 +36,7 @@ pub(super) fn decide(context: &StopContext) -> StopDecision {
     }
 }
 
-/// Smart-ralph's prefix: other programs filter the lines of its hook by it.
+/// Smart-ralph's prefix: other programs filter its hook's lines by it.
 const LOG: &str = "[ralph-specum]";
 
 /// Lets the session stop, with a line that only its log shows.
@@ -56,9 +56,8 @@ fn decide_by_state(context: &StopContext, state: &StateDocument) -> StopDecision
     }
     let limit = state.max_global_iterations();
     if state.global_iteration() >= limit {
-        return StopDecision::StopWithMessage(format!(
-            "ERROR: Maximum global iterations ({limit}) reached. Review .progress.md for failure patterns."
-        ));
+        let progress = context.has_progress.then_some(super::PROGRESS);
+        return StopDecision::StopWithMessage(Limits::used_up(limit, progress));
     }
     if !is_execution {
         return quick_mode(context, phase);
@@ -78,7 +77,7 @@ fn decide_by_state(context: &StopContext, state: &StateDocument) -> StopDecision
     }
 }
 
-/// The number of tasks. A state with zero has not counted them yet.
+/// Returns the number of tasks. A state with zero has not counted them yet.
 fn total(context: &StopContext, state: &StateDocument) -> u32 {
     let in_file = || {
         context
@@ -235,8 +234,8 @@ fn current_tasks(context: &StopContext, state: &StateDocument) -> (&'static str,
     (heading, blocks.join("\n"))
 }
 
-/// Returns the row that the state points at if it is open, else the first that is. An open fix
-/// comes before the task that it repairs.
+/// Returns the row that the state points at if it is open, or else the first open row. An open fix
+/// comes before the task that it fixes.
 fn current_row(file: &TaskFile, index: u32) -> Option<RowId> {
     let next = match file.next(&Pick::default()) {
         Next::Run(row) | Next::CloseGroup(row) => Some(row),
@@ -248,7 +247,7 @@ fn current_row(file: &TaskFile, index: u32) -> Option<RowId> {
     at_index.filter(is_it).or(next)
 }
 
-/// Returns the row and, if it may run in parallel, the rows after it that may as well.
+/// Returns the row and, if it may run in parallel, the following rows that may as well.
 fn parallel_group(file: &TaskFile, row: RowId) -> Vec<RowId> {
     let is_parallel = |row: &RowId| {
         let task = file.task(*row);
@@ -262,7 +261,7 @@ fn parallel_group(file: &TaskFile, row: RowId) -> Vec<RowId> {
     to_run.take_while(is_parallel).take(LARGEST_GROUP).collect()
 }
 
-/// Fills a built-in text; a test fills each of them.
+/// Fills in a built-in template; a test fills in each of them.
 fn fill(text: &str, values: &[(&str, String)]) -> String {
     let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
     let template = Template::parse(text, &names);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use regreen_documents::{InvalidState, StateDocument, TaskFile};
-use regreen_supervisor::Marker;
+use regreen_supervisor::is_started_by_a_run;
 use regreen_workspace::{RealDisk, current_spec_folder, read_text, workspace_root};
 use serde_json::{Value, json};
 
@@ -29,17 +29,12 @@ pub enum Hook {
     Stop,
 }
 
-/// A session that a run of regreen started belongs to that run: it does one task, and stops.
-fn is_started_by_run() -> bool {
-    std::env::var_os(Marker::VARIABLE).is_some()
-}
-
-/// Answers a Stop hook. It never fails: without an answer, the session may stop.
+/// Answers a Stop hook. Never fails: without an answer, the session may stop.
 pub fn stop() -> Result<Exit, Problem> {
     let mut text = Vec::new();
     // Unreadable input counts as no input.
     let _ = io::stdin().lock().take(MAX_INPUT).read_to_end(&mut text);
-    let input = HookInput::read(&text).filter(|_| !is_started_by_run());
+    let input = HookInput::read(&text).filter(|_| !is_started_by_a_run());
     let Some(context) = input.as_ref().and_then(StopContext::find) else {
         return Ok(Exit::Success);
     };
@@ -65,18 +60,18 @@ pub fn stop() -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// The input of a Stop hook, as far as it matters.
+/// The parts of a Stop hook's input that matter here.
 #[derive(Debug, PartialEq, Eq)]
 struct HookInput {
     cwd: PathBuf,
     transcript: Option<PathBuf>,
     session: Option<String>,
-    /// Whether the session only continues because a Stop hook wanted it to.
+    /// Whether the session continues only because a Stop hook asked for it.
     is_continuation: bool,
 }
 
 impl HookInput {
-    /// Returns `None` without a folder to work in, or if the text is not JSON.
+    /// Returns `None` if the text is not JSON or names no working folder.
     fn read(text: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(text).ok()?;
         let path = |key: &str| {
@@ -95,7 +90,7 @@ impl HookInput {
     }
 }
 
-/// Where smart-ralph's plugin keeps its settings.
+/// The settings file of smart-ralph's plugin.
 const SETTINGS: &str = ".claude/ralph-specum.local.md";
 const STATE: &str = ".ralph-state.json";
 const TASKS: &str = "tasks.md";
@@ -109,19 +104,20 @@ struct StopContext {
     shown: String,
     state: Result<StateDocument, InvalidState>,
     tasks: Option<TaskFile>,
-    /// A hook has continued the session before, and nothing shows that it has got on since.
+    has_progress: bool,
+    /// A hook has continued the session before, and nothing shows any progress since.
     is_stalled: bool,
     says_all_is_done: bool,
-    /// Where the session's Stops are remembered.
+    /// Where the session's Stops are recorded.
     record: Option<SessionFile>,
-    /// The Stops so far.
+    /// The number of Stops so far.
     stops: u32,
-    /// A hash of the files that show whether the session gets on.
+    /// A hash of the files that show progress.
     work: String,
 }
 
 impl StopContext {
-    /// Returns `None` if there is nothing to keep the session going for.
+    /// Returns `None` if there is no reason to keep the session going.
     fn find(input: &HookInput) -> Option<Self> {
         let (root, folder) = current_spec(&input.cwd)?;
         let settings = [&input.cwd, &root].map(|folder| text(&folder.join(SETTINGS)));
@@ -157,13 +153,14 @@ impl StopContext {
                 .to_string(),
             state,
             tasks,
+            has_progress: folder.join(PROGRESS).exists(),
             says_all_is_done: tail.is_some_and(|tail| transcript::says_all_is_done(&tail)),
         })
     }
 }
 
 impl StopContext {
-    /// Remembers that the session is refused to stop.
+    /// Records that the session was not allowed to stop.
     fn remember(&self) {
         if let Some(record) = &self.record {
             record.write(&StopRecord {
@@ -174,7 +171,7 @@ impl StopContext {
     }
 }
 
-/// Returns the Files of all tasks: with any of them changed, the session has done something.
+/// Returns the Files of all tasks: a change to any of them is progress.
 fn named_files(tasks: &TaskFile, root: &Path) -> Vec<PathBuf> {
     let fields = tasks.tasks().into_iter().map(|task| task.fields.files);
     let words = fields.flatten().flat_map(|files| {
@@ -190,8 +187,8 @@ fn named_files(tasks: &TaskFile, root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Finds the current spec where the session works, else in the workspace around it. Returns the
-/// folder that has the specs, and the spec's own.
+/// Finds the current spec in the session's folder, or else in the workspace around it. Returns the
+/// folder that contains the specs, and the spec's own folder.
 fn current_spec(cwd: &Path) -> Option<(PathBuf, PathBuf)> {
     let in_folder = |root: PathBuf| {
         let folder = current_spec_folder(&RealDisk, &root)?;

@@ -1,7 +1,7 @@
-//! What regreen remembers of a session between its Stops, in the user's state folder.
+//! What regreen remembers about a session between its Stops, in the user's state folder.
 //!
-//! Claude Code sets `stop_hook_active` on every Stop after the first that a hook refused. Whether such
-//! a session gets on, or only stops again and again, shows in the files of the spec.
+//! Claude Code sets `stop_hook_active` on every Stop after the first one that a hook refused. The
+//! files of the spec show whether such a session makes progress, or only stops again and again.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -14,18 +14,18 @@ use crate::user_state::StateRecord;
 /// The last Stop of a session that regreen refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StopRecord {
-    /// How often it refused.
+    /// How many Stops it has refused.
     pub(super) stops: u32,
-    /// The work as it was then: a hash of the task file, the progress file and the task's Files.
+    /// A hash of the task file, the progress file and the task's Files at that time.
     pub(super) work: String,
 }
 
-/// Where a session's record is.
+/// The file with a session's record.
 #[derive(Debug)]
 pub(super) struct SessionFile(StateRecord);
 
 impl SessionFile {
-    /// Returns `None` without a session, or without a folder of the user.
+    /// Returns `None` without a session, or if the user has no state folder.
     pub(super) fn new(session: Option<&str>, spec: &Path) -> Option<Self> {
         let session = session.filter(|session| !session.is_empty())?;
         StateRecord::new("stop-hook", (session, spec)).map(Self)
@@ -35,13 +35,13 @@ impl SessionFile {
         self.0.read()
     }
 
-    /// Remembers a Stop. Without it the session goes on once only.
+    /// Records a Stop. If that fails, the session continues only once.
     pub(super) fn write(&self, record: &StopRecord) {
         let _ = self.0.write(record);
     }
 }
 
-/// Returns a hash of the files that show whether a session gets on.
+/// Returns a hash of the files that show progress.
 pub(super) fn work_of(files: &[PathBuf]) -> String {
     let mut hasher = DefaultHasher::new();
     for file in files {
@@ -50,7 +50,7 @@ pub(super) fn work_of(files: &[PathBuf]) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// Returns whether a session that stops again has got on since, and has not used up its Stops.
+/// Whether a session that stops again has made progress since, and has Stops left.
 pub(super) fn has_got_on(record: Option<&StopRecord>, work: &str, limit: u32) -> bool {
     record.is_some_and(|record| record.work != work && record.stops < limit)
 }

@@ -12,7 +12,7 @@ const TAIL_BYTES: u64 = 2 * 1024 * 1024;
 
 const COMPLETION: &str = "ALL_TASKS_COMPLETE";
 
-/// Returns the end of a transcript; nothing if it cannot be read.
+/// Returns the end of a transcript; empty if it can't be read.
 pub(super) fn tail(path: &Path) -> String {
     read_tail(path).unwrap_or_default()
 }
@@ -26,8 +26,8 @@ fn read_tail(path: &Path) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether the agent itself has said that everything is done. Its prompts and the output of its
-/// tools may contain the word as well, and do not count.
+/// Whether the agent itself has said that everything is done. Prompts and tool output may contain
+/// the word as well, but do not count.
 pub(super) fn says_all_is_done(tail: &str) -> bool {
     let lines = tail.lines().rev().take(TAIL_LINES);
     lines.filter(|line| line.contains(COMPLETION)).any(says_it)
@@ -56,7 +56,7 @@ fn is_agents(line: &Value) -> bool {
         .any(|role| others.contains(&role.as_str()))
 }
 
-/// Searches every text but the agent's thoughts and the input of its tools.
+/// Searches all text except the agent's thoughts and the input of its tools.
 fn has_word_in_text(value: &Value) -> bool {
     match value {
         Value::String(text) => has_word(text),

@@ -1,4 +1,4 @@
-//! `regreen diff`: what attempts changed.
+//! `regreen diff`: shows what attempts changed.
 
 use regreen_runtime::workspace_masks;
 use regreen_workspace::{AttemptSpan, Git, RelPath};
@@ -21,7 +21,7 @@ pub fn run(arguments: &OneAttempt) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// Everything that an attempt changed.
+/// Prints all changes of one attempt.
 fn one_attempt(history: &TaskHistory, arguments: &OneAttempt) -> Result<(), Problem> {
     let attempt = history.attempt(arguments)?;
     let git = open_git(&history.context.places)?;
@@ -38,7 +38,7 @@ fn one_attempt(history: &TaskHistory, arguments: &OneAttempt) -> Result<(), Prob
     }
 }
 
-/// What an undo would take back.
+/// Prints the changes that an undo would revert.
 fn whole_task(history: &TaskHistory, run: Option<&str>) -> Result<(), Problem> {
     let TaskSpans { git, spans } = TaskSpans::of(history, run)?;
     let except = spec_files(&history.context.places);

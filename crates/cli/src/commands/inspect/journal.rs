@@ -1,4 +1,4 @@
-//! `regreen journal`: a run step by step, for `regreen replay`.
+//! `regreen journal`: prints a run step by step, for `regreen replay`.
 
 use crate::arguments::Journal;
 use crate::exit::Exit;

@@ -1,4 +1,4 @@
-//! Looking at what was done. Nothing here changes anything, or runs anything but git.
+//! Commands that inspect past work. They change nothing, and run nothing but git.
 
 mod diff;
 mod journal;
@@ -12,4 +12,4 @@ pub use journal::run as journal;
 pub use log::run as log;
 pub use snapshots::{TaskSpans, spec_files};
 pub use status::run as status;
-pub use why::run as why;
+pub use why::{run as why, run_for_task as why_task};

@@ -1,4 +1,4 @@
-//! The snapshots around attempts.
+//! The snapshots before and after attempts.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::problem::Problem;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Around {
     Both(AttemptSpan),
-    /// It is at work, or was interrupted.
+    /// The attempt is still running, or was interrupted.
     OnlyBefore,
     Nothing,
 }
@@ -36,7 +36,7 @@ impl Around {
     }
 }
 
-/// All that a task changed: its own attempts, those of its fixes and of the tasks below it.
+/// Everything a task changed, through its own attempts, its fixes and the tasks below it.
 #[derive(Debug)]
 pub struct TaskSpans {
     pub git: Git,
@@ -44,7 +44,7 @@ pub struct TaskSpans {
 }
 
 impl TaskSpans {
-    /// In the run that is named, or since the task was last finished before.
+    /// Collects the named run, or everything since the task was last finished before.
     pub fn of(history: &TaskHistory, run: Option<&str>) -> Result<Self, Problem> {
         let attempts = history.since_finished(run)?;
         let git = open_git(&history.context.places)?;
@@ -79,7 +79,7 @@ pub fn not_ended(attempt: &Attempt) -> Problem {
     }
 }
 
-/// The snapshots of all runs that these attempts are of.
+/// Returns the snapshots of all runs that made these attempts.
 fn kept(git: &Git, attempts: &[&Attempt]) -> Result<Vec<StoredSnapshot>, Problem> {
     let runs: BTreeSet<&RunId> = attempts.iter().map(|attempt| &attempt.key.run).collect();
     let mut kept = Vec::new();
@@ -89,7 +89,7 @@ fn kept(git: &Git, attempts: &[&Attempt]) -> Result<Vec<StoredSnapshot>, Problem
     Ok(kept)
 }
 
-/// The repository, which is where snapshots are.
+/// Opens the repository, which has the snapshots.
 pub fn open_git(places: &SpecPaths) -> Result<Git, Problem> {
     Git::open(&places.root).map_err(|error| match error {
         GitError::NoWorkTree | GitError::Missing => Problem::NotInGit,
@@ -97,7 +97,7 @@ pub fn open_git(places: &SpecPaths) -> Result<Git, Problem> {
     })
 }
 
-/// The spec's own files describe the work; they aren't part of it.
+/// Returns the spec's own files, which describe the work and aren't part of it.
 pub fn spec_files(places: &SpecPaths) -> BTreeSet<RelPath> {
     places.spec_files().into_iter().flatten().collect()
 }

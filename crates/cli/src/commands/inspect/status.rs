@@ -1,15 +1,15 @@
-//! `regreen status`: where a spec stands.
+//! `regreen status`: shows the progress of a spec.
 
 mod page;
 mod past;
 
 use std::collections::BTreeMap;
 
-use regreen_documents::{FixRecord, RowId, TaskFile};
+use regreen_documents::{FixRecord, RowId};
 use regreen_engine::{Phase, State, TaskState};
 use regreen_model::{
-    AgentIdentity, Budget, Event, FailureRecord, Mark, OutlineKind, OutlineRow, RunOutcome,
-    Spending, Task, TaskKey, Timestamp,
+    AgentIdentity, Budget, ChoiceKind, Event, FailureRecord, Mark, OutlineKind, OutlineRow,
+    RunOutcome, Spending, Task, TaskKey, Timestamp,
 };
 use regreen_runtime::{
     LockHolder, LockPurpose, TreeLock, is_asked_to_stop_after_task, now, outline, workspace_masks,
@@ -29,7 +29,7 @@ use crate::state_file::fixes_in;
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Problem> {
     let context = SpecContext::find(arguments.spec.as_deref())?;
-    let status = Status::of(&context)?;
+    let status = Status::of(&context, arguments.spec.as_deref())?;
     let text = if arguments.json {
         output::json(&status)
     } else {
@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// Where a spec stands: its plan, its newest run, and what that has used up.
+/// The progress of a spec: its plan, its newest run, and the limits it has used.
 #[derive(Debug, Serialize)]
 struct Status {
     v: u8,
@@ -48,13 +48,18 @@ struct Status {
     originals: Counts,
     fixes: Counts,
     run: Option<RunStatus>,
-    /// Another spec that is being run in this working tree.
+    /// A run of another spec in this working tree.
     other_run: Option<AtWork>,
     tasks: Vec<TaskStatus>,
-    /// The run was asked to stop when its current task is done.
+    /// The run was asked to stop after its current task.
     stops_after_task: bool,
-    /// Open rows with a Verify that are not run, because they are checklist items.
+    /// Open rows that are not run, because they have no id.
     not_run: Vec<UnrunRow>,
+    #[serde(skip)]
+    unrun_notice: Option<String>,
+    /// The command that runs the spec.
+    #[serde(skip)]
+    run_command: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -75,7 +80,7 @@ struct RunStatus {
     started: String,
     agent: AgentIdentity,
     at_work: Option<AtWork>,
-    /// How it ended or why it paused; `null` while it is at work, or if it was killed.
+    /// How the run ended or why it paused; `null` while it is running, or if it was killed.
     outcome: Option<&'static str>,
     message: Option<String>,
     attempts_used: u32,
@@ -84,7 +89,7 @@ struct RunStatus {
     max_wait_ms: u64,
     spent: Spending,
     budget: Budget,
-    /// What runs for its tasks now.
+    /// The services that are running for its tasks.
     services: Vec<RunningService>,
     #[serde(skip)]
     ended: Option<RunOutcome>,
@@ -111,31 +116,34 @@ struct TaskStatus {
     occurrence: u32,
     title: String,
     kind: OutlineKind,
-    /// How far it is indented, below the task that it fixes or the group that it is in.
+    /// The indent, below the task that it fixes or the group that contains it.
     depth: u16,
     below: Option<String>,
     done: bool,
     optional: bool,
-    /// It was ticked without being run, because the task that it fixes had passed.
+    /// Ticked without being run, because the task that it fixes had passed.
     superseded: bool,
     skipped: bool,
-    /// It waits for a person, while the others go on.
+    /// Waiting for a person while the other tasks continue.
     parked: bool,
-    /// What a person has to decide about it, until they have.
+    /// What a person has to decide about it, until someone does.
     question: Option<String>,
-    /// In all runs.
+    /// Attempts in all runs.
     attempts: u32,
-    /// Charged to the task in the newest run.
+    /// Attempts charged to the task in the newest run.
     attempts_used: u32,
     attempts_limit: u32,
-    /// Fix tasks that were made for it, in all runs.
+    /// Fix tasks added for it in all runs.
     fixes_used: u32,
     fixes_limit: u32,
     marks: Vec<Mark>,
+    /// A person said that it is done, and nothing has verified it since.
+    #[serde(skip)]
+    done_by_choice: bool,
     commit: Option<String>,
     /// The current activity.
     current: Option<Current>,
-    /// Why its last attempt failed, as long as it is open.
+    /// Why its last attempt failed, while the task is open.
     failure: Option<String>,
     #[serde(skip)]
     failure_record: Option<FailureRecord>,
@@ -154,26 +162,28 @@ struct Current {
     left_ms: Option<u64>,
 }
 
-/// All that is asked before anything is told.
+/// Everything that is read before the status is built.
 struct Knowledge {
     plan: Plan,
-    /// The newest run, and its state with what people said since.
+    /// The last choice about each task.
+    choices: BTreeMap<TaskKey, ChoiceKind>,
+    /// The newest run, and its state with the choices made since.
     run: Option<Run>,
     state: State,
     past: Past,
     at_work: Option<LockHolder>,
-    /// The attempts that the newest run has begun.
+    /// The attempts that the newest run has started.
     begun: Vec<Attempt>,
-    /// The fixes that the state file remembers.
+    /// The fixes recorded in the state file.
     fixes: BTreeMap<String, FixRecord>,
-    /// When the Verify that runs now began.
+    /// When the current Verify started.
     verify_began: Option<Timestamp>,
 }
 
 impl Knowledge {
     fn gather(context: &SpecContext) -> Result<Self, Problem> {
         let plan = Plan::read(context)?;
-        // Before the journal is read: a run that ends meanwhile has then said so there.
+        // Before the journal is read: a run that ends in between has then recorded its end there.
         let at_work = TreeLock::holder(&context.places.root);
         let history = SpecHistory::open(&context.places)?;
         let mut runs = history.runs()?;
@@ -181,7 +191,9 @@ impl Knowledge {
         let run = runs.pop();
         let mut state = run.as_ref().map(|run| history.state(run)).transpose()?;
         let state_now = state.get_or_insert_default();
+        let mut choices = BTreeMap::new();
         for choice in history.choices()? {
+            choices.insert(choice.task.clone(), choice.what);
             if choice.number > state_now.choices_seen {
                 state_now.apply(&Event::Chosen { choice });
             }
@@ -198,6 +210,7 @@ impl Knowledge {
             begun: attempts.into_iter().filter(is_new).collect(),
             fixes: fixes_in(&context.places.state)?,
             plan,
+            choices,
             run,
             state,
             past,
@@ -206,8 +219,7 @@ impl Knowledge {
     }
 
     fn fixes_used(&self, row: RowId) -> u32 {
-        let budget = self.plan.file.fix_budget(row, &self.fixes);
-        budget.map_or(0, |budget| budget.fixes)
+        self.plan.file.fixes_used(row, &self.fixes)
     }
 }
 
@@ -223,11 +235,11 @@ fn verify_began(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
 }
 
 impl Status {
-    fn of(context: &SpecContext) -> Result<Self, Problem> {
+    fn of(context: &SpecContext, asked: Option<&str>) -> Result<Self, Problem> {
         let places = &context.places;
         let known = Knowledge::gather(context)?;
         let rows = outline(&known.plan.file);
-        // A fix that was ticked because its task had passed has not been done.
+        // A fix that was ticked because its task had passed was not done.
         let is_done = |row: &&OutlineRow| row.done && !known.past.is_superseded(&row.key);
         let counted = |is_wanted: fn(&&OutlineRow) -> bool| Counts {
             done: rows.iter().filter(is_wanted).filter(is_done).count(),
@@ -236,6 +248,7 @@ impl Status {
         let is_ours = |holder: &&LockHolder| holder.runs(places);
         let ours = known.at_work.as_ref().filter(is_ours);
         let other = known.at_work.as_ref().filter(|holder| !is_ours(holder));
+        let unrun = known.plan.file.unrun_rows();
         let stops_after_task = ours.and_then(|holder| holder.pid).is_some_and(|pid| {
             known.state.stops_after_task || is_asked_to_stop_after_task(&places.root, pid)
         });
@@ -252,15 +265,24 @@ impl Status {
                 .as_ref()
                 .map(|run| run_status(run, &known.state, ours)),
             other_run: other.map(AtWork::of),
-            not_run: unrun_rows(&known.plan.file),
+            unrun_notice: unrun.notice(),
+            run_command: ["regreen run".to_owned()]
+                .into_iter()
+                .chain(context.argument(asked))
+                .collect::<Vec<_>>()
+                .join(" "),
+            not_run: unrun.rows().iter().map(UnrunRow::of).collect(),
         })
     }
 }
 
-fn unrun_rows(file: &TaskFile) -> Vec<UnrunRow> {
-    let rows = file.unrun_checks().into_iter();
-    rows.map(|Task { line, title, .. }| UnrunRow { line, title })
-        .collect()
+impl UnrunRow {
+    fn of(task: &Task) -> Self {
+        Self {
+            line: task.line,
+            title: task.title.clone(),
+        }
+    }
 }
 
 impl AtWork {
@@ -273,7 +295,7 @@ impl AtWork {
 }
 
 fn run_status(run: &Run, state: &State, at_work: Option<&LockHolder>) -> RunStatus {
-    // A run that goes on says so only when it has begun to.
+    // A resumed run records that only once it has started.
     let ended = state.outcome.clone().filter(|_| at_work.is_none());
     RunStatus {
         id: run.id.to_string(),
@@ -293,7 +315,7 @@ fn run_status(run: &Run, state: &State, at_work: Option<&LockHolder>) -> RunStat
     }
 }
 
-/// They end with the process that runs them.
+/// Returns the running services. They end with the process that runs them.
 fn services(state: &State, is_at_work: bool) -> Vec<RunningService> {
     let services = state.services.iter();
     let running = services.filter(|service| service.is_running && is_at_work);
@@ -343,6 +365,8 @@ fn task_status(known: &Knowledge, row: &OutlineRow, below: Option<String>) -> Ta
     let failure = last
         .filter(|task| !row.done && task.result != Some(true))
         .and_then(|task| task.failure.as_ref());
+    let is_called_done = known.choices.get(&row.key) == Some(&ChoiceKind::Done);
+    let has_passed = last.is_some_and(|task| task.result == Some(true));
     TaskStatus {
         id: row.key.id.to_string(),
         occurrence: row.key.occurrence,
@@ -366,6 +390,7 @@ fn task_status(known: &Knowledge, row: &OutlineRow, below: Option<String>) -> Ta
         fixes_used: place.map_or(0, |place| known.fixes_used(place)),
         fixes_limit: state.config.limits.fixes_per_task,
         marks: last.filter(|_| row.done).map_or(Vec::new(), marks),
+        done_by_choice: row.done && is_called_done && !has_passed,
         commit: last.and_then(|task| task.hash.clone()).filter(|_| row.done),
         current: None,
         failure: failure.map(|failure| failure.error.clone()),
@@ -411,9 +436,10 @@ fn doing(phase: &Phase) -> Option<&'static str> {
         Phase::Attempting { .. } => Some("attempt"),
         Phase::Verifying { .. } | Phase::JudgingClaims { .. } => Some("verifying"),
         Phase::Waiting { .. } => Some("waiting"),
-        // That is said, whether a run is at work or not.
+        // The question is shown whether a run is active or not.
         Phase::Asking { .. } => None,
         Phase::Repairing { .. } => Some("repairing"),
+        Phase::AskingOpinion { .. } => Some("diagnosing"),
         Phase::Inspecting { .. }
         | Phase::Budgeting { .. }
         | Phase::Inserting { .. }

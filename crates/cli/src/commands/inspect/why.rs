@@ -1,4 +1,4 @@
-//! `regreen why`: the story of a task, from its first attempt on.
+//! `regreen why`: shows the history of a task, from its first attempt on.
 
 mod changes;
 mod page;
@@ -11,7 +11,7 @@ use regreen_store::Run;
 
 use self::page::Page;
 use self::story::{RunStory, concerns};
-use crate::arguments::{OneTask, Why};
+use crate::arguments::{OneTask, Why, WhyTask};
 use crate::exit::Exit;
 use crate::history::{SpecHistory, task_of};
 use crate::output;
@@ -21,6 +21,14 @@ use crate::spec_context::{SpecContext, own_secrets};
 
 type Events = Vec<(Timestamp, Event)>;
 
+/// Shows the history of the named task, or of the current one.
+pub fn run_for_task(arguments: &WhyTask) -> Result<Exit, Problem> {
+    run(&Why {
+        which: arguments.which.or_current()?,
+        diff: arguments.diff,
+    })
+}
+
 pub fn run(arguments: &Why) -> Result<Exit, Problem> {
     let context = SpecContext::with_flag(arguments.which.spec.as_deref())?;
     let story = TaskStory::gather(&context, &arguments.which)?;
@@ -29,7 +37,7 @@ pub fn run(arguments: &Why) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// Everything that the journals know of a task.
+/// Everything that the journals know about a task.
 struct TaskStory {
     plan: Plan,
     selected: SelectedTask,
@@ -89,7 +97,7 @@ impl TaskStory {
         page.text(output::line_style())
     }
 
-    /// The last run that tried it.
+    /// Returns the last run that tried it.
     fn newest_try(&self) -> Option<&Run> {
         let has_tried = |events: &Events| {
             events.iter().any(|(_, event)| match event {
@@ -101,7 +109,7 @@ impl TaskStory {
         tried.map(|(run, _)| run)
     }
 
-    /// What it is, and how it is related.
+    /// Describes the task, and how it relates to others.
     fn tell_task(&self, page: &mut Page) {
         let key = &self.selected.key;
         let file = &self.plan.file;
@@ -126,7 +134,7 @@ impl TaskStory {
     }
 }
 
-/// Every run applies all choices that were ever made; each is told once.
+/// Every run applies all choices ever made, but each is shown once.
 fn is_news(event: &Event, heard: u64) -> bool {
     match event {
         Event::Chosen { choice } => choice.number > heard,
@@ -147,7 +155,7 @@ fn name(key: &TaskKey) -> String {
     format!("{} {}", key.id, key.title)
 }
 
-/// Tells what a person chose.
+/// Describes a person's choice.
 fn tell_choice(what: ChoiceKind, page: &mut Page) {
     match what {
         ChoiceKind::Skip => page.entry(Status::Skip, "your choice"),

@@ -1,13 +1,13 @@
 //! Findings for the author of a task file.
 
-use regreen_documents::{RowId, TaskFile, background_start};
+use regreen_documents::{RowId, TaskFile, UNRUN_HELP, background_start};
 use regreen_model::{Task, TaskKind, VerifyCommand, Warning};
 
 use super::counted;
 use super::finding::Finding;
 use super::judging;
 
-/// Words that lean on a conversation which the agent was not part of.
+/// Words that refer to a conversation that the agent did not take part in.
 const VAGUE: &[&str] = &[
     "as discussed",
     "we discussed",
@@ -22,7 +22,7 @@ const VAGUE: &[&str] = &[
     "see above chat",
 ];
 
-/// Everything to look at, most important first. `can_run` tells whether a command can be run here.
+/// Returns all findings, most important first. `can_run` decides whether a command can run here.
 pub fn all(
     file: &TaskFile,
     can_run: impl Fn(&VerifyCommand) -> bool,
@@ -42,7 +42,7 @@ pub fn all(
     findings.extend(service_fields(&open));
     findings.extend(vague(file, &open));
     findings.extend(without_files(file, &open));
-    findings.extend(ignored(file, &rows));
+    findings.extend(unrun(file));
     findings
 }
 
@@ -95,7 +95,7 @@ fn unverified(
     })
 }
 
-/// Why nothing of a task's Verify can be run; `None` if something can.
+/// Returns why no part of a task's Verify can run; `None` if one can.
 fn why_unverified(
     task: &Task,
     commands: &[VerifyCommand],
@@ -116,7 +116,7 @@ fn why_unverified(
     })
 }
 
-/// Whatever a task starts in the background ends with its attempt.
+/// Finds programs started in the background, which end with their attempt.
 fn background(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
     let places: Vec<_> = open
         .iter()
@@ -144,7 +144,7 @@ fn starts(tasks: usize) -> String {
     format!("{} {verb}", counted(tasks, "task"))
 }
 
-/// A service of which regreen can't tell whether it is ready, and a Ready without a service.
+/// Finds services whose readiness regreen can't check, and a Ready without a service.
 fn service_fields(open: &[&(RowId, Task)]) -> Option<Finding> {
     let places: Vec<_> = open
         .iter()
@@ -172,7 +172,7 @@ fn service_fields(open: &[&(RowId, Task)]) -> Option<Finding> {
     })
 }
 
-/// Returns words that lean on a conversation which the agent was not part of.
+/// Returns words that refer to a conversation that the agent did not take part in.
 pub fn vague_words(text: &str) -> Option<&'static str> {
     let text = text.to_lowercase();
     VAGUE.iter().copied().find(|words| text.contains(words))
@@ -219,7 +219,8 @@ fn without_files(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
     })
 }
 
-/// `src/a.rs`, `./x`, `README.md`. So is `and/or`: a warning too few.
+/// Whether a word is a path: `src/a.rs`, `./x`, `README.md`. Accepts `and/or` too, which costs a
+/// warning.
 fn is_path(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '_'));
     let has_folder = word.trim_matches('/').contains('/');
@@ -232,27 +233,18 @@ fn is_path(word: &str) -> bool {
     has_folder || has_ending
 }
 
-fn ignored(file: &TaskFile, rows: &[(RowId, Task)]) -> Option<Finding> {
-    let places: Vec<_> = rows
+fn unrun(file: &TaskFile) -> Option<Finding> {
+    let unrun = file.unrun_rows();
+    let verify = |task: &Task| task.fields.verify.as_ref().map(|_| "has a Verify");
+    let places = unrun
+        .rows()
         .iter()
-        .filter(|(_, task)| task.kind == TaskKind::Checklist && !task.done)
-        .map(|(row, task)| (task.line, why_ignored(file, *row).to_owned()))
-        .collect();
-    (!places.is_empty()).then(|| Finding {
-        message: format!(
-            "{} regreen will not run or tick",
-            counted(places.len(), "open checklist item")
-        ),
-        help: Some("give it an id like its neighbours have (- [ ] 2.3 …) to make it a task".into()),
-        places,
+        .map(|task| (task.line, verify(task).unwrap_or_default().to_owned()));
+    Some(Finding {
+        message: unrun.message()?,
+        help: Some(UNRUN_HELP.to_owned()),
+        places: places.collect(),
     })
-}
-
-fn why_ignored(file: &TaskFile, row: RowId) -> &'static str {
-    match file.parent(row) {
-        Some(_) => "a part of the task above",
-        None => "no id, and the other tasks have ids",
-    }
 }
 
 #[cfg(test)]
@@ -281,7 +273,7 @@ mod tests {
 
     #[test]
     fn each_weakness_is_listed_once_with_its_count() {
-        let text = "- [ ] 1.1 Do it as discussed\n- [ ] 1.2 a in a.rs\n  - **Verify**: it works\n- [ ] 1.2 b.rs\n  - **Verify**: `make x || true`\n  - [ ] part\n- [ ] 1.4 c.rs\n  - **Verify**: `make x` shows all is well\n- [ ] 1.5 d.rs\n  - **Verify**: `make x` returns 3\n";
+        let text = "- [ ] 1.1 Do it as discussed\n- [ ] 1.2 a in a.rs\n  - **Verify**: it works\n- [ ] 1.2 b.rs\n  - **Verify**: `make x || true`\n- [ ] part\n- [ ] 1.4 c.rs\n  - **Verify**: `make x` shows all is well\n- [ ] 1.5 d.rs\n  - **Verify**: `make x` returns 3\n";
         assert_eq!(
             messages(text),
             [
@@ -291,7 +283,7 @@ mod tests {
                 "1 Verify command says something that regreen can't check: its task would count as unverified",
                 "1 task with words that need a conversation the agent has not seen",
                 "1 task with neither Files nor any path: the agent has to guess where to work",
-                "1 open checklist item regreen will not run or tick",
+                "1 open row has no id, so it is not run",
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! One thing to look at, with the lines it is about.
+//! A finding, with the lines that it is about.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use regreen_reporters::Palette;
 use crate::excerpt::Excerpt;
 use crate::output;
 
-/// More places than this are counted, not shown.
+/// Further places are only counted.
 const SHOWN: usize = 4;
 
-/// How much of a line is pointed at.
+/// How much of a line is underlined.
 const POINTED_AT: usize = 24;
 
 /// The text a finding is about.
 pub struct Page {
     pub name: String,
     pub text: Arc<String>,
-    /// Where each line starts.
+    /// The byte at which each line starts.
     pub lines: Vec<usize>,
 }
 
@@ -29,7 +29,7 @@ pub fn line_starts(text: &str) -> Vec<usize> {
 }
 
 impl Page {
-    /// The start of a line (1-based), without its indent: enough to point at.
+    /// Returns the beginning of a line (1-based) without its indent: enough to point at.
     fn range(&self, line: usize) -> Range<usize> {
         let end = self.text.len();
         let start = *self.lines.get(line.saturating_sub(1)).unwrap_or(&end);
@@ -45,7 +45,7 @@ impl Page {
 pub struct Finding {
     pub message: String,
     pub help: Option<String>,
-    /// On which lines (1-based), and what is there.
+    /// The lines (1-based), and what is on each.
     pub places: Vec<(usize, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! How the Verify of each task is judged, where that is not plain to see.
+//! How the Verify of each task is judged, if that is not obvious.
 
 use regreen_documents::{RowId, TaskFile, always_passes};
 use regreen_model::{Task, VerifyCommand};
@@ -8,7 +8,7 @@ use super::counted;
 use super::finding::Finding;
 use crate::output;
 
-/// Checks that can't fail, and statements that can't be checked.
+/// Finds checks that can't fail, and statements that can't be checked.
 pub fn findings(
     file: &TaskFile,
     open: &[&(RowId, Task)],
@@ -20,7 +20,7 @@ pub fn findings(
         for command in &mut commands {
             command.settle(can_run(command));
         }
-        // If none can be run, that is told of the whole task.
+        // If no command can run, the finding is about the whole task.
         if commands.iter().any(&can_run) {
             commands.retain(|command| can_run(command) || command.is_left_out());
             judged.extend(commands.into_iter().map(|command| (task.line, command)));
@@ -32,7 +32,7 @@ pub fn findings(
         .collect()
 }
 
-/// One line for each open task whose Verify is judged by something else than exit code 0.
+/// Returns a line for each open task whose Verify is not judged by exit code 0 alone.
 pub fn lines(file: &TaskFile, can_run: impl Fn(&VerifyCommand) -> bool) -> Vec<StatusLine> {
     let mut lines = Vec::new();
     for row in file.rows().filter(|row| !file.is_done(*row)) {
@@ -66,7 +66,7 @@ fn unfailing(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
         }
         let why = match command.expects {
             None => always_passes(&command.command)?,
-            // What it prints can be wrong, however it ends.
+            // Its output can be wrong, whatever its exit code.
             Some(_) => return None,
         };
         Some(format!("always passes: {}", first_line(why)))
@@ -100,7 +100,7 @@ fn unchecked(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
     )
 }
 
-/// The message in two forms: for one command, and for several.
+/// Builds a finding with one message for a single command, and another for several.
 fn finding(
     places: Vec<(usize, String)>,
     [of_one, of_several]: [&str; 2],

@@ -1,4 +1,4 @@
-//! `regreen lint`: shows how regreen reads a task file, and what to improve in it.
+//! `regreen lint`: shows how regreen reads a task file, and what to improve.
 
 mod check;
 mod finding;

@@ -1,9 +1,11 @@
-//! `regreen run`
+//! `regreen run`: runs a task list through an agent, and checks every result.
 
+mod detach;
 mod dry_run;
-mod on_end;
 mod person;
+mod question_program;
 mod view;
+mod without_agent;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,25 +14,30 @@ use clap::Args;
 use regreen_agents::{Agent, Prompts};
 use regreen_diagnosis::OwnRules;
 use regreen_documents::TaskFile;
-use regreen_model::{Limits, RunConfig, RunOutcome, TaskId};
-use regreen_runtime::{RunSetup, SpecPaths, Stop, now};
+use regreen_model::{Limits, PreflightPolicy, RunConfig, TaskId};
+use regreen_runtime::{Preflight, RunSetup, SpecPaths, Stop, now, preflight};
 use regreen_workspace::{Programs, RealDisk, read_text};
 
-use self::person::AtTerminal;
-use self::view::View;
-use crate::agent_lookup::{find_agent, identity};
+use self::person::{AskMode, AtTerminal, Respondents};
+use self::question_program::QuestionProgram;
+pub use self::view::View;
+use crate::agent_lookup::{find_agent, identity, missing_login};
+use crate::answers;
 use crate::arguments::task_id;
 use crate::config::{
     Configuration, Count, Origin, PromptTexts, RuleFiles, SettingFlags, Settings, StoredLimits,
     usual_user_file,
 };
 use crate::exit::Exit;
+use crate::known_runs;
+use crate::learned;
 use crate::output;
 use crate::plan::known_ids;
 use crate::problem::Problem;
 use crate::remembered_agent::RememberedAgent;
 use crate::spec_context::{SpecContext, local_zone, own_secrets, path_variable};
 use crate::state_file::limits_in;
+use crate::user_program;
 
 #[derive(Debug, Args)]
 pub struct Run {
@@ -43,6 +50,12 @@ pub struct Run {
     /// Show what would run, without running it
     #[arg(long)]
     pub dry_run: bool,
+    /// Run in the background, without this terminal: it survives a logout. `regreen attach` shows it
+    #[arg(long, conflicts_with = "dry_run")]
+    pub detach: bool,
+    /// This is the process in the background
+    #[arg(long, hide = true)]
+    pub detached: bool,
     /// Never ask; exit with code 3 if a person must decide. Implied by --json and if there is no
     /// terminal
     #[arg(long)]
@@ -68,7 +81,7 @@ pub struct Run {
     pub settings: SettingFlags,
 }
 
-/// A run that can start: everything it needs is read and checked.
+/// A run that is ready to start: everything it needs has been read and checked.
 struct PreparedRun {
     context: SpecContext,
     settings: Settings,
@@ -77,22 +90,30 @@ struct PreparedRun {
     own_rules: Arc<OwnRules>,
     programs: Programs,
     agent: Agent,
-    /// The user has a place for files of their own, in which the next run finds the agent of this one.
-    remembers_agent: bool,
+    /// How a person is asked, if at all.
+    asks: AskMode,
+    /// The user has a state folder, where later runs find what they can learn from this one.
+    has_state_folder: bool,
 }
 
 pub fn run(arguments: &Run) -> Result<Exit, Problem> {
     run_for(arguments, usual_user_file())
 }
 
-/// Runs with this configuration file of the user, or with none.
+/// Runs with this user configuration file, or with none.
 pub fn run_for(arguments: &Run, user_file: Option<PathBuf>) -> Result<Exit, Problem> {
     let prepared = PreparedRun::from(arguments, user_file)?;
     if arguments.dry_run {
-        output::print(&output::printable(&dry_run::page(&prepared)?))?;
-        return Ok(Exit::Success);
+        return prepared.show();
     }
-    prepared.start(View::choose(arguments.json))
+    without_agent::check(&prepared)?;
+    if arguments.detach {
+        return detach::start(&prepared.context.places, &prepared.context.here);
+    }
+    if arguments.detached {
+        detach::leave_session()?;
+    }
+    prepared.start(View::choose(arguments.json), arguments.detached)
 }
 
 impl PreparedRun {
@@ -100,7 +121,7 @@ impl PreparedRun {
         let context = SpecContext::find(arguments.spec.as_deref())?;
         let places = &context.places;
         check_tasks(&context, arguments.only.as_ref())?;
-        let remembers_agent = user_file.is_some();
+        let has_state_folder = user_file.is_some();
         let rules = RuleFiles::load(user_file.as_deref(), &places.root);
         rules.note_broken(&context.here);
         let configuration = Configuration::load(user_file, &places.root, &context.here)?;
@@ -111,14 +132,18 @@ impl PreparedRun {
         let texts = PromptTexts::load(&settings.prompts, &places.root, &context.here)?;
         let programs = Programs::new(&path_variable(), &places.root);
         let agent = find_agent(&settings, &programs);
+        let asks = ask_mode(arguments, &context);
         Ok(Self {
+            asks: asks.unwrap_or(AskMode::Given),
             config: with_recovery(
                 RunConfig {
                     agent: identity(&settings, &agent),
-                    asks: !arguments.no_input && !arguments.json && output::can_ask(),
+                    asks: asks.is_some(),
                     spec_argument: context.argument(arguments.spec.as_deref()),
                     stored_limits: Some(stored.limits()),
                     progress_file: progress_file(places),
+                    folder: (context.here != places.root)
+                        .then(|| output::path_from_home(&places.root)),
                     in_git: is_in_git(&places.root),
                     ..settings.run_config(&places.spec.name, arguments.only.clone())
                 },
@@ -131,23 +156,40 @@ impl PreparedRun {
             settings,
             programs,
             agent,
-            remembers_agent,
+            has_state_folder,
         })
     }
 
-    fn start(self, mut view: View) -> Result<Exit, Problem> {
-        let mut person = AtTerminal::new(
-            output::question_style(),
-            &self.context.here,
-            self.config.spec_argument.clone(),
-        );
-        let stop = Stop::default();
-        stop.listen().map_err(Problem::Signals)?;
-        let setup = RunSetup {
+    /// Shows what would run, and what would be in its way.
+    fn show(self) -> Result<Exit, Problem> {
+        let page = dry_run::page(&self)?;
+        let file = TaskFile::read(read_text(&RealDisk, &self.context.places.spec.tasks)?.text);
+        let looks = self.settings.preflight.value != PreflightPolicy::Off;
+        let setup = self.into_setup(Stop::default())?;
+        let found = if looks {
+            preflight(&setup, &file)
+        } else {
+            Preflight::default()
+        };
+        let page = page + &dry_run::findings(&found);
+        output::print(&output::printable(&page))?;
+        Ok(match found.has_errors() {
+            false => Exit::Success,
+            true if setup.preflight == PreflightPolicy::Warn => Exit::Success,
+            true if found.is_only_unreadable() => Exit::BadInput,
+            true => Exit::SetUp,
+        })
+    }
+
+    fn into_setup(self, stop: Stop) -> Result<RunSetup, Problem> {
+        Ok(RunSetup {
             paths: self.context.places,
             config: self.config,
-            agent: self.agent,
             agent_is_chosen: self.settings.agent.origin != Origin::Default,
+            preflight: self.settings.preflight.value,
+            missing_login: missing_login(&self.agent),
+            context_tokens: self.settings.context_budget(),
+            agent: self.agent,
             prompts: self.prompts,
             own_rules: self.own_rules,
             path: path_variable(),
@@ -155,32 +197,85 @@ impl PreparedRun {
             secrets: own_secrets(),
             keeper: std::env::current_exe().map_err(Problem::OwnProgram)?,
             stop,
+        })
+    }
+
+    fn start(self, mut view: View, is_detached: bool) -> Result<Exit, Problem> {
+        let terminal = AtTerminal::new(
+            output::question_style(),
+            &self.context.here,
+            self.config.spec_argument.clone(),
+        );
+        let mut person = Respondents::new(terminal, self.context.places.clone(), self.asks);
+        let stop = Stop::default();
+        let listening = if is_detached {
+            stop.listen_without_hangup()
+        } else {
+            stop.listen()
         };
-        if self.settings.agent.origin == Origin::Remembered {
+        listening.map_err(Problem::Signals)?;
+        let (settings, has_state_folder) = (self.settings.clone(), self.has_state_folder);
+        let setup = self.into_setup(stop)?;
+        if settings.agent.origin == Origin::Remembered {
             output::note(&format!(
                 "continuing with the agent of the last run: {}; --agent chooses another",
                 setup.config.agent
             ));
         }
         let paths = setup.paths.clone();
-        if self.remembers_agent {
-            let (agent, of) = (RememberedAgent::of(&self.settings), paths.clone());
-            view.on_begin(move || agent.save(&of));
+        if has_state_folder {
+            let (agent, of) = (RememberedAgent::of(&settings), paths.clone());
+            view.on_begin(move || {
+                agent.save(&of);
+                known_runs::remember(&of);
+            });
+        }
+        if let Some(argv) = settings.on_question.value.argv() {
+            view.on_question(QuestionProgram::new(argv, paths.clone()));
         }
         let finished = regreen_runtime::run(setup, &mut view, &mut person);
         let summary = view.finish(now());
         let finished = finished?;
-        if finished.outcome == RunOutcome::AllGreen {
-            RememberedAgent::forget(&paths);
+        let outcome = finished.outcome.clone();
+        // Before the user's program runs: that may start another run.
+        finished.reported()?;
+        if has_state_folder {
+            learned::learn(&paths.root, &settings);
+            learned::warn(&paths.root, &settings);
         }
-        if let Some(argv) = self.settings.on_end.value.argv() {
-            on_end::run(argv, &paths.root, &summary);
+        if let Some(argv) = settings.on_end.value.argv() {
+            user_program::run("on_end", argv, &paths.root, &summary);
         }
-        Ok(Exit::of(&finished.outcome))
+        Ok(Exit::of(&outcome))
     }
 }
 
-/// Adds the settings of recovery. Once the state file has turned recovery on, it stays on until
+/// Returns how a person is asked. Answers that were given meanwhile are taken in any case.
+fn ask_mode(arguments: &Run, context: &SpecContext) -> Option<AskMode> {
+    if arguments.no_input {
+        return has_answers(context).then_some(AskMode::Given);
+    }
+    if arguments.detached {
+        return Some(AskMode::Wait);
+    }
+    if !arguments.json && output::can_ask() {
+        return Some(AskMode::Terminal);
+    }
+    has_answers(context).then_some(AskMode::Given)
+}
+
+/// Whether someone has answered a question of the last run.
+fn has_answers(context: &SpecContext) -> bool {
+    let last = known_runs::KnownRun::read(context.places.clone());
+    let last = last.ok().flatten();
+    last.is_some_and(|run| {
+        let questions = run.questions();
+        let mut questions = questions.iter();
+        questions.any(|(task, _)| answers::is_given(&run.paths, &task.key))
+    })
+}
+
+/// Adds the recovery settings. Once the state file has turned recovery on, it stays on until
 /// someone turns it off.
 fn with_recovery(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> RunConfig {
     let asked = arguments.recovery_mode || stored.recovery;
@@ -198,19 +293,19 @@ fn with_recovery(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> R
     }
 }
 
-/// Returns whether this is the top of a work tree, without asking git: a dry run starts nothing.
+/// Whether this is the top of a work tree. Does not ask git, because a dry run starts nothing.
 fn is_in_git(root: &Path) -> bool {
     let git = root.join(".git");
     git.is_file() || git.join("HEAD").exists()
 }
 
-/// Returns where the progress file is, if not in the spec's folder.
+/// Returns the path of the progress file, if it is not in the spec's folder.
 fn progress_file(paths: &SpecPaths) -> Option<String> {
     let is_beside = paths.progress.parent() == paths.spec.tasks.parent();
     (!is_beside).then(|| paths.shown(&paths.progress))
 }
 
-/// Checks that the file has a task to run, and the one that the user asks for.
+/// Checks that the file has a task to run, and the task that the user asked for.
 fn check_tasks(context: &SpecContext, only: Option<&TaskId>) -> Result<(), Problem> {
     let path = &context.places.spec.tasks;
     let file = TaskFile::read(read_text(&RealDisk, path)?.text);

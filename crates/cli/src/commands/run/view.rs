@@ -1,4 +1,4 @@
-//! The view of a run: lines, JSON, or a live view on a terminal; and its summary.
+//! The view of a run: lines, JSON, or a live view on a terminal, followed by a summary.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -8,24 +8,29 @@ use regreen_redaction::Masks;
 use regreen_reporters::{JsonLines, Lines, Live, Reporter, Summary};
 use regreen_runtime::RunObserver;
 
+use super::question_program::QuestionProgram;
 use crate::output::{self, StdoutTerminal};
 
-/// Flags that the command to continue a run does not have, with whether a value follows.
-const LEFT_OUT: [(&str, bool); 4] = [
+/// Flags that the command to continue a run leaves out, and whether a value follows each.
+const LEFT_OUT: [(&str, bool); 6] = [
     ("--only", true),
     ("--color", true),
     ("--json", false),
     ("--no-input", false),
+    ("--detach", false),
+    ("--detached", false),
 ];
 
-/// Shows a run while it is at work, and sums it up at the end.
+/// Shows a run while it is active, and its summary at the end.
 pub struct View {
     reporter: Box<dyn Reporter>,
     summary: Summary,
-    /// The summary is printed for people.
+    /// Whether to print the summary for people.
     is_for_people: bool,
-    /// What is to be done once the run has begun.
+    /// Runs once the run has started.
     on_begin: Option<Box<dyn FnOnce()>>,
+    /// Is told what the run asks.
+    on_question: Option<QuestionProgram>,
 }
 
 impl View {
@@ -44,12 +49,18 @@ impl View {
             summary: command.map_or_else(Summary::default, Summary::new),
             is_for_people: !json,
             on_begin: None,
+            on_question: None,
         }
     }
 
-    /// Does this once the run has begun: nothing is left of one that can't.
+    /// Sets an action for when the run has started: a run that can't start leaves nothing behind.
     pub fn on_begin(&mut self, action: impl FnOnce() + 'static) {
         self.on_begin = Some(Box::new(action));
+    }
+
+    /// Sets the program that is told what the run asks.
+    pub fn on_question(&mut self, program: QuestionProgram) {
+        self.on_question = Some(program);
     }
 
     /// Prints the summary, and returns it as JSON.
@@ -61,7 +72,17 @@ impl View {
         serde_json::to_string(&self.summary).unwrap_or_default() + "\n"
     }
 
-    /// The numbers are a result; a headline that is not a success is an error.
+    /// Tells the view the time, after events that are older.
+    pub fn set_clock(&mut self, now: Timestamp) {
+        self.reporter.set_clock(now);
+    }
+
+    /// Ends the view of a run that goes on, or that has left no result.
+    pub fn leave(mut self, now: Timestamp) {
+        self.reporter.finish(now);
+    }
+
+    /// The numbers go to stdout as a result; a headline that is not a success goes to stderr.
     fn print_summary(&self) {
         let Some(headline) = self.summary.headline() else {
             return;
@@ -73,12 +94,12 @@ impl View {
             let _ = writeln!(io::stdout());
             let _ = writeln!(io::stderr(), "{headline}");
         }
-        // A reader that has gone away has read enough.
+        // If the reader is gone, it has read enough.
         let _ = output::print_lines(&self.summary.details());
     }
 }
 
-/// Returns the command line that continues a run, from the one that started it; `None` if
+/// Returns the command line that continues a run, built from the one that started it; `None` if
 /// that was not `regreen run`.
 fn run_command(arguments: impl Iterator<Item = OsString>) -> Option<String> {
     let mut words = vec!["regreen".to_owned()];
@@ -100,7 +121,7 @@ fn run_command(arguments: impl Iterator<Item = OsString>) -> Option<String> {
     is_run.then(|| Masks::built_in().mask(&words.join(" ")))
 }
 
-/// Returns a word as a shell takes it, in quotes only where it needs them.
+/// Quotes a word for a shell, if needed.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -116,6 +137,9 @@ impl RunObserver for View {
     }
 
     fn recall(&mut self, at: Timestamp, event: &Event) {
+        if let Some(program) = &mut self.on_question {
+            program.recall(at, event);
+        }
         self.reporter.recall(at, event);
         self.summary.recall(at, event);
     }
@@ -123,6 +147,9 @@ impl RunObserver for View {
     fn event(&mut self, now: Timestamp, event: &Event) {
         if let Some(action) = self.on_begin.take() {
             action();
+        }
+        if let Some(program) = &mut self.on_question {
+            program.event(now, event);
         }
         self.reporter.event(now, event);
         self.summary.event(now, event);

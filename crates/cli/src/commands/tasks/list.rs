@@ -1,4 +1,4 @@
-//! `regreen tasks list`
+//! `regreen tasks list`: lists the rows of a task file.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub fn run(file: &Path, json: bool) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// Scripts rely on the keys.
+/// The rows as JSON. Scripts rely on the keys.
 #[derive(Serialize)]
 struct Listing<'t> {
     dialect: Dialect,

@@ -110,7 +110,7 @@ fn insert_fix(arguments: &InsertFix) -> Result<Exit, Problem> {
     Ok(exit)
 }
 
-/// Edits the file with `--write`; else prints the edited text.
+/// Edits the file with `--write`; otherwise prints the edited text.
 fn edit(
     which: &Which,
     mut make: impl FnMut(&TaskFile, RowId) -> Result<Change, EditError>,
@@ -129,12 +129,12 @@ fn edit(
     Ok(Exit::Success)
 }
 
-/// Edits the file. Looks the row up again, because the file may have changed since it was read.
+/// Edits the file. Looks up the row again, because the file may have changed since it was read.
 fn write(
     which: &Which,
     mut make: impl FnMut(&TaskFile, RowId) -> Result<Change, EditError>,
 ) -> Result<(), Problem> {
-    // Saves found in leftovers are reported, even if the edit fails.
+    // Report saves found in leftovers, even if the edit fails.
     for found in recover_leftovers(&RealDisk, &which.file)
         .into_iter()
         .flatten()
@@ -152,7 +152,7 @@ fn write(
     Ok(())
 }
 
-/// Prints what people should know about how a file was written.
+/// Prints anything unusual about how a file was written.
 pub fn report_edit(edited: &EditReport) {
     for found in &edited.recovered {
         output::note(&found.to_string());

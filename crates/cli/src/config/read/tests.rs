@@ -9,7 +9,7 @@ fn read(owner: Owner, text: &str) -> Result<Layer, Vec<ConfigFault>> {
     read_layer(text, &file)
 }
 
-/// Compares the faults of a file, each as `text: label`.
+/// Compares the faults in a file, each as `text: label`.
 #[track_caller]
 fn check(owner: Owner, text: &str, expected: &[&str]) {
     let faults = read(owner, text).unwrap_err();
@@ -134,7 +134,7 @@ mod properties {
 
     use super::*;
 
-    /// Good lines and bad ones.
+    /// Generates valid and invalid lines.
     fn line() -> impl Strategy<Value = String> {
         let keys: Vec<&str> = Key::ALL.iter().map(|key| key.name()).collect();
         let key = prop_oneof![

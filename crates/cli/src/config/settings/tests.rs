@@ -47,7 +47,7 @@ fn the_defaults_are_those_of_the_engine() {
     assert_eq!(settings.timeout.origin, Origin::Default);
 }
 
-/// Takes the layers away one by one.
+/// Removes the layers one by one.
 #[test]
 fn flags_beat_the_workspace_beats_the_user_beats_the_state_beats_the_default() {
     let line = |n: u32| format!("max_task_iterations = {n}");
@@ -119,8 +119,10 @@ fn every_setting_reaches_the_run() {
         include_optional = true
         commit = "never"
         keep_state = true
+        context_tokens = 300
+        preflight = "warn"
     "#;
-    let user = "agent = 'command:my-agent'\non_end = ['say', 'done']\nprompts = 'p'";
+    let user = "agent = 'command:my-agent'\non_end = ['say', 'done']\non_question = ['say', 'help']\nprompts = 'p'\ndiagnosis.ask = 'agent'";
     let settings = resolved(
         &SettingFlags::default(),
         workspace,
@@ -134,6 +136,7 @@ fn every_setting_reaches_the_run() {
         repairs: RepairPolicy::Safe,
         final_check: FinalCheckPolicy::Fail,
         final_check_time_ms: 1_800_000,
+        tamper: TamperPolicy::Fail,
         keep_going: false,
         asks: false,
         spec_argument: None,
@@ -164,17 +167,25 @@ fn every_setting_reaches_the_run() {
         commits: false,
         commit_all: false,
         strict: false,
+        diagnosis_ask: DiagnosisAsk::Agent,
         stored_limits: None,
         progress_file: None,
+        folder: None,
         in_git: true,
         keep_state: true,
         only,
         gate: Some("make check".to_owned()),
     };
     assert_eq!(config, expected);
+    assert_eq!(settings.context_budget(), Some(300));
+    assert_eq!(settings.preflight.value, PreflightPolicy::Warn);
     assert_eq!(
         settings.on_end.value.argv(),
         Some(&["say".to_owned(), "done".to_owned()][..])
+    );
+    assert_eq!(
+        settings.on_question.value.argv(),
+        Some(&["say".to_owned(), "help".to_owned()][..])
     );
     assert_eq!(settings.prompts.value.path(), Some(Path::new("/w/p")));
 }
@@ -204,5 +215,51 @@ fn every_setting_has_the_flag_of_its_name_or_is_for_more_than_one_run() {
             .any(|argument| argument.get_long() == Some(&name))
     };
     let without: Vec<&Key> = Key::ALL.iter().filter(|key| !has_flag(key)).collect();
-    assert_eq!(without, [&Key::Prompts, &Key::OnEnd]);
+    assert_eq!(
+        without,
+        [
+            &Key::DiagnosisAsk,
+            &Key::HistoryRecord,
+            &Key::HistoryKeep,
+            &Key::AlertFailures,
+            &Key::AlertFirstPassRate,
+            &Key::AlertTimeout,
+            &Key::AlertMissingContext,
+            &Key::AlertToolError,
+            &Key::AlertInvalidTask,
+            &Key::AlertPartial,
+            &Key::OnAlert,
+            &Key::Prompts,
+            &Key::OnEnd,
+            &Key::OnQuestion,
+        ]
+    );
+}
+
+#[test]
+fn a_repository_may_refuse_the_history_but_not_decide_it() {
+    let file = ConfigFile {
+        owner: Owner::Workspace,
+        path: Arc::from(Path::new("/w/regreen.toml")),
+        user_file: "config.toml".to_owned(),
+    };
+    assert!(read_layer("history.record = false", &file).is_ok());
+    let faults = read_layer("history.record = true", &file).unwrap_err();
+    assert_eq!(
+        faults[0].label,
+        "a repository can't decide that its failures are recorded"
+    );
+    let keep = read_layer("history.keep = '1s'", &file).unwrap_err();
+    assert_eq!(keep[0].message, "a repository may not set `history.keep`");
+    let off = resolved(
+        &SettingFlags::default(),
+        "history.record = false",
+        "history.record = true\nalert.failures_24h = 5\nalert.first_pass_rate = 80\nalert.timeout = 2",
+        StoredLimits::default(),
+    );
+    assert!(!off.history_record.value.is_on());
+    let thresholds = off.thresholds();
+    assert_eq!(thresholds.failures, Some(5));
+    assert_eq!(thresholds.first_pass_percent, Some(80));
+    assert_eq!(thresholds.categories, [("timeout".to_owned(), 2)].into());
 }

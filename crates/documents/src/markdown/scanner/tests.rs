@@ -1,6 +1,6 @@
 use super::*;
 
-/// One letter per line: what the scanner took it for.
+/// `expected` has one letter per line, for its kind.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     let letters: String = scan(text)

@@ -178,7 +178,7 @@ fn the_layout_survives_with_any_line_ending() {
             "{\n\t\"phase\": \"execution\",\n\t\"x\": [\n\t\t1.50\n\t]\n}\n".replace('\n', eol);
         assert_eq!(StateDocument::read(&text).unwrap().0.to_text(), text);
     }
-    // Mixed endings become one; what was written so stays so.
+    // Mixed line endings become one kind; a uniform file stays as it is.
     let (mixed, _) = StateDocument::read("{\"a\": 1,\r \"b\": 2\n}").unwrap();
     let written = mixed.to_text();
     assert_eq!(StateDocument::read(&written).unwrap().0.to_text(), written);

@@ -1,11 +1,12 @@
-//! Commands without backticks around them.
+//! Commands without backticks.
 
 use regreen_model::{VerifyCommand, VerifyForm};
 
 use super::{if_program, is_prose, place, without_bullet};
 use crate::shell::is_setup;
 
-/// Build and test tools, with the words that may follow. Without any, the tool itself checks.
+/// Build and test tools, with the words that may follow. If the list is empty, the tool itself is
+/// the check.
 const TOOLS: &[(&str, &[&str])] = &[
     ("bats", &[]),
     ("bun", &["build", "check", "lint", "test"]),
@@ -50,10 +51,10 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("yarn", &["build", "lint", "run", "test"]),
     ("zig", &["build", "test"]),
 ];
-/// Tools whose words are declared in a file of the project.
+/// Tools whose targets are declared in a project file.
 const RUNNERS: &[&str] = &["gmake", "just", "make"];
 
-/// Returns the command that a line is, if it reads like one and like nothing else.
+/// Returns the command on a line, if it reads like a command and nothing else.
 pub(super) fn command(line: &str, files: &dyn Fn() -> Vec<String>) -> Option<VerifyCommand> {
     let text = without_bullet(line);
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -83,8 +84,8 @@ pub(super) fn command(line: &str, files: &dyn Fn() -> Vec<String>) -> Option<Ver
     })
 }
 
-/// Returns whether a text can hardly be anything else than a command: a tool with what it does, or a
-/// program with a flag or a pipe.
+/// Returns whether a text is almost certainly a command: a tool with a subcommand, or a program
+/// with a flag or a pipe.
 pub(super) fn is_surely_a_command(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let Some((program, arguments)) = words.split_first() else {
@@ -103,7 +104,7 @@ pub(super) fn is_surely_a_command(text: &str) -> bool {
         && (is_tool(program, arguments) || is_made || is_joined || arguments.iter().any(is_flag))
 }
 
-/// A flag, a quote, a pipe or a path.
+/// Whether the text has a flag, a quote, a pipe or a path.
 fn has_shape(text: &str, words: &[&str]) -> bool {
     let is_flag = |word: &&str| word.starts_with('-') && word.len() > 1;
     let is_path = |word: &&str| word.contains('/') && word.len() > 1;
@@ -113,7 +114,7 @@ fn has_shape(text: &str, words: &[&str]) -> bool {
         || words.iter().any(is_path)
 }
 
-/// `npm test`, `cargo build`, `pytest`.
+/// Whether this is `npm test`, `cargo build`, `pytest` or the like.
 fn is_tool(program: &str, arguments: &[&str]) -> bool {
     let tool = TOOLS.iter().find(|(name, _)| *name == program);
     match (tool, arguments.first()) {
@@ -123,7 +124,7 @@ fn is_tool(program: &str, arguments: &[&str]) -> bool {
     }
 }
 
-/// `node check.js`, if the tasks so far name that file.
+/// Whether this is like `node check.js`, with a file that the tasks so far name.
 fn names_files(arguments: &[&str], files: &dyn Fn() -> Vec<String>) -> bool {
     if arguments.is_empty() {
         return false;

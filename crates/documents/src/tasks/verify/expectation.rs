@@ -1,8 +1,8 @@
-//! What the text behind a command says about its result.
+//! What the text after a command states about its result.
 //!
-//! A small grammar. A form counts only if it is the whole text, or a whole part of it: "fails on
-//! warnings" is not "fails". What is said in any other way isn't guessed at, but told: the
-//! command has to exit with 0, and the rest is *not checked*.
+//! This is a small grammar. A form counts only if it is the whole text or a whole clause of it:
+//! "fails on warnings" is not "fails". Any other statement isn't guessed at: the command must exit
+//! with 0, and the rest is reported as *not checked*.
 
 mod clauses;
 mod forms;
@@ -12,21 +12,22 @@ use regreen_model::Expectation;
 use self::clauses::{Clause, clauses};
 use self::forms::{Meaning, meaning, opens_aside, states_something};
 
-/// The known facts about the command that a text is about.
+/// The known facts about the command.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Subject {
-    /// It prints a number: `grep -c`, `wc -l`.
+    /// Whether it prints a number: `grep -c`, `wc -l`.
     pub(super) is_counting: bool,
-    /// "If `x` fails", "nothing in `x` fails": no failure is expected of it.
+    /// Whether it is hedged ("If `x` fails", "nothing in `x` fails"), so that no failure is
+    /// expected.
     pub(super) is_hedged: bool,
-    /// Several commands are meant: "both return 3".
+    /// Whether several commands are meant: "both return 3".
     pub(super) is_several: bool,
 }
 
-/// What a text says about the result of a command.
+/// The result that a text states for a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stated {
-    /// The condition that replaces exit code 0.
+    /// The expectation that replaces exit code 0.
     pub(super) expects: Option<Expectation>,
     /// Statements that can't be checked.
     pub(super) unchecked: Option<String>,
@@ -34,7 +35,7 @@ pub(super) struct Stated {
     pub(super) is_understood: bool,
 }
 
-/// Reads what the text behind a command says.
+/// Parses the text after a command.
 pub(super) fn stated(after: &str, subject: Subject) -> Stated {
     let text = without_joints(after);
     if text.is_empty() {
@@ -53,8 +54,8 @@ pub(super) fn stated(after: &str, subject: Subject) -> Stated {
     in_parts(after, text, is_set_off, subject)
 }
 
-/// Reads part by part. A part that would accept a failure counts only if all others are understood:
-/// they may take it back ("fails, but only on Windows").
+/// Parses clause by clause. A clause that would accept a failure counts only if all others are
+/// understood, because they may take it back ("fails, but only on Windows").
 fn in_parts(after: &str, text: &str, is_set_off: bool, subject: Subject) -> Stated {
     let mut meanings: Vec<Meaning> = Vec::new();
     let mut failures: Vec<Meaning> = Vec::new();
@@ -65,7 +66,7 @@ fn in_parts(after: &str, text: &str, is_set_off: bool, subject: Subject) -> Stat
             Some(meaning) if !meaning.accepts_failure() => meanings.push(meaning),
             Some(meaning) if !is_remark && !subject.is_hedged => failures.push(meaning),
             _ if is_remark && !meanings.is_empty() => {}
-            // What stands beside something that was understood is meant as well.
+            // Text next to something that was understood counts as stated, too.
             _ if is_added || !meanings.is_empty() => is_missing = true,
             _ if is_remark || is_set_off || opens_aside(text) => {
                 is_missing |= states_something(text);
@@ -97,7 +98,7 @@ fn in_parts(after: &str, text: &str, is_set_off: bool, subject: Subject) -> Stat
     }
 }
 
-/// Returns whether a text that belongs to no command says something about a result.
+/// Returns whether a text without a command states a result.
 pub(super) fn is_stated(line: &str) -> bool {
     let text = without_joints(line);
     let subject = Subject::default();
@@ -105,7 +106,7 @@ pub(super) fn is_stated(line: &str) -> bool {
     !passes && states_something(text)
 }
 
-/// Returns whether the text behind a span says that it is not to be run.
+/// Returns whether the text after a span says not to run it.
 pub(super) fn is_not_meant(after: &str) -> bool {
     let text = after.trim_start().to_lowercase();
     ["is not needed", "not needed", "is not required"]
@@ -113,7 +114,7 @@ pub(super) fn is_not_meant(after: &str) -> bool {
         .any(|words| text.starts_with(words))
 }
 
-/// Returns whether a condition or a negation stands before a command, in the same sentence.
+/// Returns whether a condition or a negation precedes a command in the same sentence.
 pub(super) fn is_hedged(before: &str) -> bool {
     // Every second piece is code.
     let prose: Vec<&str> = before.split('`').step_by(2).collect();
@@ -126,20 +127,20 @@ pub(super) fn is_hedged(before: &str) -> bool {
     })
 }
 
-/// Returns whether a dash or the like says that what follows is the result.
+/// Returns whether a dash or the like introduces the text as the result.
 fn is_set_off(after: &str) -> bool {
     let after = after.trim_start();
     after.starts_with(['—', '–', '-', '→', '=', ':', '(', '>', '<', '≥', '≤'])
 }
 
-/// Returns whether a text is joined to the command as something else to do or to see.
+/// Returns whether a text is joined to the command as another thing to do or to see.
 fn is_added(after: &str) -> bool {
     let after = after.trim_start();
     let first = after.split_whitespace().next().unwrap_or_default();
     after.starts_with([';', ',', '.', '+']) || ["and", "AND", "then", "&&"].contains(&first)
 }
 
-/// A text without the signs and words that join it to what stands around it.
+/// Strips the punctuation and words that join a text to its surroundings.
 fn without_joints(text: &str) -> &str {
     let mut text = text.trim();
     loop {
@@ -165,7 +166,7 @@ fn without_joints(text: &str) -> &str {
     }
 }
 
-/// A text without the parentheses around all of it.
+/// Strips parentheses around the whole text.
 fn unwrapped(text: &str) -> &str {
     let inner = text
         .strip_prefix('(')

@@ -1,13 +1,13 @@
-//! Where a command is to be run: "in `app/`", "from the app folder". regreen runs everything in the root
-//! of the workspace, so a text that says otherwise is not followed, and that is told.
+//! The folder in which a command should run: "in `app/`", "from the app folder". regreen runs
+//! everything in the root of the workspace, so it doesn't follow such a text, and says so.
 
 use regreen_model::VerifyCommand;
 
-/// Words that lead to a place.
+/// Words that introduce a folder.
 const LEADING: &[&str] = &["in", "inside", "within", "from", "under"];
-/// Words that may stand between.
+/// Words that may come in between.
 const ARTICLES: &[&str] = &["the", "your", "its", "each"];
-/// Words for a folder, behind its name.
+/// Words for a folder, after its name.
 const FOLDERS: &[&str] = &["directory", "dir", "folder", "subdirectory", "subfolder"];
 /// Names of the folder in which commands run anyway.
 const ROOT: &[&str] = &[
@@ -23,8 +23,8 @@ const ROOT: &[&str] = &[
     "top-level",
 ];
 
-/// Returns the words of a text that name another folder to run commands in, unless the commands
-/// themselves name it.
+/// Returns the words that name another folder to run commands in, unless the commands themselves
+/// name it.
 pub(super) fn stated(prose: &str, commands: &[VerifyCommand]) -> Option<String> {
     prose.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -40,7 +40,7 @@ pub(super) fn stated(prose: &str, commands: &[VerifyCommand]) -> Option<String> 
 
 const PUNCTUATION: &[char] = &['(', ')', ',', ';', ':', '.'];
 
-/// The number of words that name a folder, and its name.
+/// Returns the number of words that name a folder, and its name.
 fn place_at<'t>(words: &[&'t str]) -> Option<(usize, &'t str)> {
     let (first, rest) = words.split_first()?;
     let first = first.trim_start_matches('(').to_lowercase();
@@ -67,7 +67,7 @@ fn is_path(name: &str) -> bool {
     !name.contains("//") && name.chars().all(is_part)
 }
 
-/// A folder, not a file: nothing in its last part looks like an ending.
+/// Whether this is a folder, not a file: its last part has no extension.
 fn is_relative(name: &str) -> bool {
     let last = name.rsplit('/').next().unwrap_or(name);
     !name.starts_with('/') && !last.trim_start_matches('.').contains('.')

@@ -1,4 +1,4 @@
-//! Commands in code spans, with words around them.
+//! Commands in code spans with words around them.
 
 use regreen_model::{VerifyCommand, VerifyForm};
 
@@ -7,7 +7,7 @@ use super::expectation::{Stated, Subject, is_hedged, is_not_meant, is_stated, st
 use super::{bare, if_program, is_prose, leave_unchecked, place, without_bullet};
 use crate::shell::judging_program;
 
-/// Words that tell to run what follows.
+/// Words that say to run what follows.
 const INSTRUCTIONS: &[&str] = &[
     "run",
     "runs",
@@ -38,22 +38,22 @@ const INSTRUCTIONS: &[&str] = &[
     "before",
     "while",
 ];
-/// Words that join a span to the one before: it is what that one is.
+/// Words that join a span to the previous one, whose role it shares.
 const JOINTS: &[&str] = &["and", "or", "nor", "&&", "+", "&", ","];
 /// "for example `curl …`" and "do not run `rm …`" are not instructions.
 const EXAMPLES: &[&str] = &["e.g.", "for example", "such as", "not run", "n't run"];
 
-/// Words with which a sentence speaks of a file instead of running it.
+/// Words that talk about a file instead of running it.
 const OF_FILES: &[&str] = &[
     "contains", "created", "defines", "deleted", "exist", "exists", "has", "have", "includes",
     "is", "are", "present", "removed", "was", "were",
 ];
-/// What several commands do.
+/// Verbs with several commands as their subject.
 const OF_SEVERAL: &[&str] = &[
     "both", "each", "all", "exit", "fail", "give", "output", "pass", "print", "return", "show",
 ];
 
-/// Reads spans from left to right: each is a command, or a part of what is said about one.
+/// Reads spans from left to right: each is a command, or part of a statement about one.
 pub(super) fn commands(
     prose: &str,
     spans: &[Span],
@@ -83,7 +83,7 @@ fn in_order(
     files: &dyn Fn() -> Vec<String>,
 ) -> Vec<VerifyCommand> {
     let mut commands: Vec<VerifyCommand> = Vec::new();
-    // Where the commands begin that are joined to the one at hand.
+    // The start of the commands joined to the current one.
     let mut joined_from = 0;
     for (at, span) in spans.iter().enumerate() {
         let next = spans.get(at + 1);
@@ -101,14 +101,14 @@ fn in_order(
             joined_from = commands.len();
         }
         let mut said = stated(line, subject);
-        // The words before the next command lead to it.
+        // The words before the next command introduce it.
         if next.is_none() && said.unchecked.is_none() {
             said.unchecked = super::unchecked_lines(below);
         }
         if subject.is_several && (is_about_several(line) || speaks_of_several(before)) {
             share(&mut commands[joined_from..], &said);
         }
-        // A line that is a command, perhaps with what is expected of it.
+        // The line is a command, perhaps with its expected result.
         let is_sure = own_line(prose, span).is_some_and(|after| {
             let is_all = after.trim_matches(['.', ',', ';', ' ']).is_empty();
             let is_told = said.is_understood && !after.contains('`') && span.code.contains(' ');
@@ -121,7 +121,7 @@ fn in_order(
     commands
 }
 
-/// The text behind a span that begins a line or a list item.
+/// Returns the text after a span that starts a line or a list item.
 fn own_line<'t>(prose: &'t str, span: &Span) -> Option<&'t str> {
     let before = &prose[..span.range.start];
     let line = before.rsplit('\n').next().unwrap_or(before);
@@ -132,7 +132,7 @@ fn own_line<'t>(prose: &'t str, span: &Span) -> Option<&'t str> {
     (is_first || is_item).then(|| after.split('\n').next().unwrap_or(after))
 }
 
-/// Returns whether nothing in a span of its own speaks against running it.
+/// Returns whether nothing in a span on its own speaks against running it.
 fn is_plain_command(code: &str) -> bool {
     let command = if_program(code);
     let is_part = |c: char| c.is_ascii_alphanumeric() || "._-/+[$".contains(c);
@@ -140,7 +140,7 @@ fn is_plain_command(code: &str) -> bool {
     !program.is_empty() && program.chars().all(is_part) && !is_prose(code) && !is_file(code)
 }
 
-/// A name of a file and nothing else, which is hardly meant to be run.
+/// Whether this is just a file name, which is hardly meant to be run.
 fn is_file(code: &str) -> bool {
     let last = code.rsplit('/').next().unwrap_or(code);
     let ending = last.rsplit_once('.').map(|(_, ending)| ending);
@@ -149,10 +149,11 @@ fn is_file(code: &str) -> bool {
 }
 
 const SCRIPTS: &[&str] = &["sh", "bash", "zsh"];
-/// What may run if it is called by its path.
+/// Extensions of files that may run when called by path.
 const PROGRAMS: &[&str] = &["bat", "js", "mjs", "php", "pl", "py", "rb", "ts"];
 
-/// `./check`, `scripts/check.sh`, `tools/check.py --all`; and `check.sh` if the tasks name that file.
+/// Whether this is `./check`, `scripts/check.sh` or `tools/check.py --all`, or `check.sh` if the
+/// tasks name that file.
 fn is_script(code: &str, files: &dyn Fn() -> Vec<String>) -> bool {
     let command = if_program(code);
     let word = command.program();
@@ -192,7 +193,7 @@ fn command(span: &Span, said: Stated, is_sure: bool) -> VerifyCommand {
     }
 }
 
-/// "`a` and `b` both return 3": what is said of the last goes for those before it.
+/// Applies a statement about the last command to those joined to it: "`a` and `b` both return 3".
 fn share(commands: &mut [VerifyCommand], said: &Stated) {
     for command in commands.iter_mut().rev() {
         if command.expects.is_some() || command.unchecked.is_some() {
@@ -210,7 +211,7 @@ fn is_about_several(after: &str) -> bool {
     OF_SEVERAL.contains(&first.to_lowercase().as_str())
 }
 
-/// "Both `a` and `b` fail": what is said goes for all that are joined.
+/// Whether a statement covers all joined commands: "Both `a` and `b` fail".
 fn speaks_of_several(before: &str) -> bool {
     let prose: Vec<&str> = before.split('`').step_by(2).collect();
     let prose = prose.join(" ").replace(". ", "\n");
@@ -220,14 +221,14 @@ fn speaks_of_several(before: &str) -> bool {
     words.any(|word| ["both", "each", "all"].contains(&word))
 }
 
-/// Returns whether a span is joined to one before it, on the same line.
+/// Returns whether a span is joined to the previous one, on the same line.
 fn is_joined(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or(before);
     let word = line.split_whitespace().next_back().unwrap_or_default();
     line.contains('`') && (is_joint(&word.to_lowercase()) || word.ends_with([';', '`']))
 }
 
-/// A text without the words that lead to the next command: "returns 3. Check the docs:".
+/// Strips words that introduce the next command: "returns 3. Check the docs:".
 fn without_lead(line: &str) -> &str {
     if !line.trim_end().ends_with(':') {
         return line;
@@ -239,11 +240,11 @@ fn without_lead(line: &str) -> &str {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// It is run, if its first word is a program.
+    /// Run it, if its first word is a program.
     Command,
-    /// It is code that the sentence is about.
+    /// Code that the sentence is about.
     Mention,
-    /// It is an example, or what another command prints.
+    /// An example, or the output of another command.
     Other,
 }
 
@@ -262,8 +263,8 @@ fn roles(prose: &str, spans: &[Span]) -> Vec<Role> {
     roles
 }
 
-/// A span is a command where a sentence, a line or a list begins, behind a word that tells to run
-/// it, and if something is said about its result.
+/// Returns the role of a span. It is a command at the start of a sentence, line or list, after a
+/// word that says to run it, and if a result is stated for it.
 fn role(before: &str, span: &Span, after: &str, last: Option<Role>) -> Role {
     let lower = before.to_lowercase();
     let is_example = EXAMPLES.iter().any(|words| lower.contains(words));
@@ -291,7 +292,7 @@ fn role(before: &str, span: &Span, after: &str, last: Option<Role>) -> Role {
     }
 }
 
-/// "returns 3. Check the docs:" leads to another command.
+/// Whether the line introduces another command: "returns 3. Check the docs:".
 fn is_new_sentence(line: &str) -> bool {
     let Some(end) = line.rfind(". ").or_else(|| line.rfind("; ")) else {
         return false;
@@ -305,8 +306,9 @@ fn is_joint(word: &str) -> bool {
     word.is_empty() || JOINTS.contains(&word) || word.ends_with(',')
 }
 
-/// "returns `0`", "— expect `OK`", "-> `3`": what the command before prints. "equals `jq .b y.json`"
-/// may as well name another command to compare with.
+/// Returns the role of code after a result verb: in "returns `0`", "— expect `OK`" and "-> `3`" it
+/// is the output of the previous command, but "equals `jq .b y.json`" may name a command to compare
+/// with.
 fn of_shown(word: &str, code: &str) -> Role {
     let compares = ["equals", "matches", "than", "as", "with"].contains(&word);
     let is_like_a_command =

@@ -40,7 +40,7 @@ fn a_span_goes_on_over_unindented_lines() {
     assert_eq!(commands, ["python -c \"\nimport x\nif x:\n    y()\n\""]);
     let fields = file.task(row).unwrap().fields;
     assert_eq!(fields.commit.as_deref(), Some("`c`"));
-    // Nothing closes it.
+    // Nothing closes the span.
     let file = TaskFile::read(text.replace("\"`", "\""));
     let row = file.rows().next().unwrap();
     assert_eq!(file.verify_commands(row), []);
@@ -125,7 +125,7 @@ fn nothing_can_be_verified_by_hand() {
     check("", &[]);
 }
 
-/// How a command is judged with a text behind it.
+/// Checks how a command followed by this text is judged.
 #[track_caller]
 fn check_judged(command: &str, after: &str, judged: &str) {
     let commands = verify_commands(&format!("`{command}` {after}"));
@@ -254,7 +254,7 @@ fn text_that_is_not_about_the_result_leaves_nothing_unchecked() {
     }
 }
 
-/// Each of these once made a check green that had exited with 1, or was dropped without a word.
+/// Each of these once turned a check green that had exited with 1, or was dropped silently.
 #[test]
 fn an_expectation_not_wholly_understood_demands_exit_code_0_and_is_not_checked() {
     for after in [
@@ -323,7 +323,7 @@ fn a_negation_before_a_command_expects_no_failure_of_it() {
         let last = commands.last().and_then(|c| c.unchecked.as_deref());
         assert!(last.is_some(), "{field}");
     }
-    // The negation of another sentence, or in code, is not about this command.
+    // A negation in another sentence, or in code, isn't about this command.
     for field in [
         "There is no such flag. `cmd x` fails",
         "`grep not f` passes and `cmd x` fails",
@@ -377,6 +377,19 @@ fn both_goes_for_the_commands_before() {
             ("b x", IfProgram, "outputs 1.0.0"),
             ("c x", IfProgram, "outputs 1.0.0"),
         ],
+    );
+}
+
+#[test]
+fn a_span_behind_a_colon_is_output_unless_a_new_sentence_leads_to_it() {
+    let commands = |text: &str| -> Vec<String> {
+        let commands = verify_commands(text).into_iter();
+        commands.map(|one| one.command).collect()
+    };
+    assert_eq!(commands("`a x` returns: `b y`"), ["a x"]);
+    assert_eq!(
+        commands("`a x` returns 3. Check the docs: `b y`"),
+        ["a x", "b y"]
     );
 }
 
@@ -480,7 +493,7 @@ fn a_bare_command_may_name_the_files_of_this_task_and_those_before() {
     assert_eq!(forms, [IfFiles]);
 }
 
-/// What each command of a field is judged by, with how sure it is that it is one.
+/// `expected` lists how each command of a field is judged, and how certain it is that it is one.
 #[track_caller]
 fn check_forms(text: &str, expected: &[(&str, VerifyForm, &str)]) {
     let file = TaskFile::read(text);
@@ -521,7 +534,7 @@ fn scripts_and_list_items_are_commands_whether_or_not_they_are_there() {
         "- [ ] 1.1 a\n  - **Files**: `smoke.sh`, `src/a.rs`\n  - **Verify**: Run `smoke.sh` and `make`\n",
         &[("smoke.sh", Always, PLAIN), ("make", IfProgram, PLAIN)],
     );
-    // Files that are only spoken of.
+    // Files that are only mentioned.
     for (field, first) in [
         ("`scripts/x.sh` exists and `make`", "scripts/x.sh"),
         ("Check `src/a.rs`, then run `make`", "src/a.rs"),

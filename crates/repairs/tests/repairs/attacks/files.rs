@@ -218,7 +218,7 @@ fn an_example_that_is_a_link_to_secrets() {
     workspace.attack_repair(FailureKind::MissingFile, RepairAction::CopyFile { args });
 }
 
-/// Replaces a folder by a link after the first call.
+/// Replaces a folder with a link after the first call.
 struct Swapping<'s>(&'s TestWorkspace, usize);
 
 impl ToolRunner for Swapping<'_> {

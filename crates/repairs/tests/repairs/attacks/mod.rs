@@ -1,6 +1,6 @@
 //! Attacks on regreen. Each goes through the whole crate: the inspection must not allow it,
-//! applying a forged plan must fail, no program may start, and nothing may change in the
-//! workspace or beside it.
+//! applying a forged plan must fail, no program may start, and nothing may change in the workspace
+//! or beside it.
 
 mod files;
 mod managers;

@@ -203,7 +203,7 @@ fn a_port_of_a_foreign_process() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let workspace = TestWorkspace::new();
-    // Even with a pid file that names the holder, which is the test itself and not run by a
+    // Even with a pid file that names the holder, which is the test itself and wasn't started by a
     // task.
     workspace.write("run/app.pid", &std::process::id().to_string());
     let workspace = workspace.begin();

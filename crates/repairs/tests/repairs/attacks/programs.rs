@@ -1,4 +1,4 @@
-//! Programs that the agent writes where a repair of PATH would find them.
+//! Programs that the agent writes to places where a repair of PATH would find them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -16,7 +16,7 @@ fn missing_command(name: &str) -> Failure {
     failure(FailureKind::MissingCommand, &line, None)
 }
 
-/// A virtual environment with a tool, before the run starts.
+/// A virtual environment with a tool, from before the run starts.
 fn with_tool() -> TestWorkspace {
     let workspace = TestWorkspace::with(&[
         (".venv/pyvenv.cfg", "home = /usr/bin\n"),
@@ -60,7 +60,7 @@ fn a_program_that_the_agent_replaces_is_not_found_anymore() {
     assert_eq!(workspace.run_in(&environment, "zqtool"), "");
     workspace.write_program(".venv/bin/zqtool", OURS);
     assert_eq!(workspace.run_in(&environment, "zqtool"), "ours");
-    // A link to a program of the agent's, inside the workspace or outside of it.
+    // A link to the agent's own program, inside or outside of the workspace.
     workspace.write_program("tool.sh", AGENTS);
     let tool = workspace.root().join(".venv/bin/zqtool");
     fs::remove_file(&tool).unwrap();
@@ -128,7 +128,7 @@ fn an_installation_does_not_make_what_was_there_ours() {
         Some(0)
     });
     workspace.heal(&missing_node("zqtool"), &mut npm);
-    // Neither what the agent had written, nor a name of the system that a package brings.
+    // Neither the agent's files, nor a package's program with a system name.
     let nothing = &mut Tools(|_: &ToolCall| Some(0));
     let mut environment = workspace.heal(&missing_command("zqtool"), nothing);
     for (_, path) in &mut environment {
@@ -141,7 +141,7 @@ fn an_installation_does_not_make_what_was_there_ours() {
     assert_eq!(workspace.run_in(&environment, "echo a | grep a"), "a");
 }
 
-/// Applies what is asked about with a person's consent; returns the variables that it sets.
+/// Applies a repair that requires consent, with a person's consent. Returns the variables it sets.
 #[track_caller]
 fn agreed(workspace: &TestWorkspace, failure: &Failure) -> Vec<(String, String)> {
     let Inspection::Ask { repair, .. } = workspace.inspect(failure) else {

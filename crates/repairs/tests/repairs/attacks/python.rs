@@ -11,7 +11,7 @@ use regreen_model::{FailureKind, Inspection, RepairAction};
 fn a_package_in_no_manifest() {
     let workspace = with_venv();
     attack_module(&workspace, "zqhallucinated");
-    // Well known, but not declared: needs a person's consent.
+    // It is well known but not declared, so it requires a person's consent.
     let known = attack_module(&workspace, "numpy");
     assert!(matches!(known, Inspection::Ask { .. }), "{known:?}");
 }
@@ -209,6 +209,6 @@ fn a_package_inside_the_tree_that_the_agent_changed_is_not_installed() {
     };
     assert_eq!(action(&workspace), args(&["-r", "requirements.txt"]));
     workspace.write("libs/own/own.py", "# changed\n");
-    // Only what the file names of the index.
+    // Only what the file lists from the index.
     assert_eq!(action(&workspace), args(&["requests"]));
 }

@@ -1,5 +1,5 @@
-//! Lock files and settings that lead to another source than the user's registry. They were
-//! there when the run started, and unchanged since, but they still count for nothing.
+//! Lock files and settings that lead to a source other than the user's registry. They were there
+//! when the run started and haven't changed, but are still not trusted.
 
 use super::missing_node;
 use crate::test_workspace::{REGISTRY, TestWorkspace, failure, missing_module};
@@ -16,7 +16,7 @@ fn run_of(program: &str) -> Failure {
     )
 }
 
-/// Checks files that must be asked about, and files of the user's registry, which must not.
+/// Checks files that must be asked about, and files of the user's registry, which must not be.
 #[track_caller]
 fn check(files: &[(&str, &str)], failure: &Failure, commands: &[&str], is_allowed: bool) {
     let tools = "npm yarn pnpm bun cargo go bundle composer poetry pipenv pdm uv python3 gem";
@@ -33,7 +33,7 @@ fn check(files: &[(&str, &str)], failure: &Failure, commands: &[&str], is_allowe
     }
 }
 
-/// Addresses that no lock file may lead to unasked.
+/// Addresses that no lock file may lead to without asking.
 const STRANGE: [&str; 9] = [
     "https://evil.example/ms-2.1.3.tgz",
     "http://registry.example/ms-2.1.3.tgz",
@@ -71,7 +71,7 @@ fn an_npm_lock_file_that_leads_elsewhere() {
             )
         });
     }
-    // In a package of a package, or in the first version of the format.
+    // In a package's package, or in the first version of the format.
     check_addresses("package-lock.json", |address| {
         let address = json(address);
         format!(
@@ -193,7 +193,7 @@ fn requirements_that_lead_elsewhere() {
     }
 }
 
-/// Lock files of Python, with the command of the task that makes their manager install them.
+/// Python lock files, each with the task command that makes its manager install them.
 fn python_locks(address: &str) -> [(&'static str, &'static str, String); 5] {
     let uv = format!(
         "[[package]]\nname='requests'\nversion='1'\nsource={{registry='{address}'}}\nwheels=[{{url='{address}'}}]\n"

@@ -98,7 +98,7 @@ fn a_script_that_an_unchanged_target_loads() {
             "from lib import names\n",
             "lib/names.py",
         ),
-        // A new file that comes before the library of the same name.
+        // A new file that shadows the library with the same name.
         ("python3 gen.py > $@", "gen.py", "import json\n", "json.py"),
         (
             "node gen.js > $@",

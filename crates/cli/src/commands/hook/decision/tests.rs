@@ -26,6 +26,7 @@ fn context(state: &str, tasks: &str) -> StopContext {
         shown: "specs/login".to_owned(),
         state: StateDocument::read(state).map(|(state, _)| state),
         tasks: Some(TaskFile::read(tasks)),
+        has_progress: true,
         is_stalled: false,
         says_all_is_done: false,
         record: None,
@@ -188,10 +189,18 @@ fn without_open_tasks_a_session_may_stop() {
 fn at_the_limit_it_says_so_and_lets_go() {
     let state =
         r#"{"phase":"execution","totalTasks":6,"globalIteration":5,"maxGlobalIterations":5}"#;
-    let said =
-        "ERROR: Maximum global iterations (5) reached. Review .progress.md for failure patterns.";
+    let said = "ERROR: Maximum global iterations (5) reached.";
+    let review = "Review .progress.md for failure patterns.";
     assert_eq!(
         decide(&context(state, TASKS)),
+        StopDecision::StopWithMessage(format!("{said} {review}"))
+    );
+    let without_progress = StopContext {
+        has_progress: false,
+        ..context(state, TASKS)
+    };
+    assert_eq!(
+        decide(&without_progress),
         StopDecision::StopWithMessage(said.to_owned())
     );
 }
@@ -204,7 +213,7 @@ fn a_count_that_is_wrong_does_not_end_the_work() {
     let one = TASKS.replace("[ ]", "[x]").replacen("[x]", "[ ]", 1);
     let shown = reason(&context(state, &one));
     assert!(shown.contains("has 1 unchecked item."), "{shown}");
-    // A state that has not counted yet: the file counts.
+    // The state has no count yet, so the tasks in the file count.
     let uncounted = reason(&context(r#"{"phase":"execution"}"#, TASKS));
     assert!(
         uncounted.starts_with("Continue spec: login (Task 1/6, Iter 1)"),

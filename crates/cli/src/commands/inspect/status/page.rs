@@ -1,6 +1,7 @@
 use regreen_model::{Dollars, Mark, OutlineKind, RunOutcome, Span, visible_line};
 use regreen_reporters::{
-    LineStyle, Status as StatusWord, StatusLine, Tone, headline, kind_and_place, short_count,
+    LineStyle, Status as StatusWord, StatusLine, Tone, VerifiedShare, headline, kind_and_place,
+    short_count,
 };
 
 use super::{AtWork, Current, RunStatus, RunningService, Status, TaskStatus};
@@ -13,7 +14,10 @@ impl Status {
         let mut lines = vec![self.spec_line()];
         lines.push(match &self.run {
             Some(run) => self.run_line(run),
-            None => StatusLine::labelled("RUN", "none yet: `regreen run` starts one"),
+            None => StatusLine::labelled(
+                "RUN",
+                format!("none yet: `{}` starts one", self.run_command),
+            ),
         });
         let services = self.run.iter().flat_map(|run| &run.services);
         lines.extend(services.map(service_line));
@@ -27,17 +31,12 @@ impl Status {
             .iter()
             .map(|task| task_line(task).render(style))
             .collect();
-        let not_run = self.not_run.iter().map(|row| {
-            let title = visible_line(&row.title, TITLE_CHARS);
-            let text = format!(
-                "not run: line {} has a Verify but isn't a task: {title}",
-                row.line
-            );
-            StatusLine::new(StatusWord::Warn, text)
+        let unrun = self.unrun_notice.as_ref().map(|notice| {
+            StatusLine::new(StatusWord::Warn, notice.clone())
                 .wrapped()
                 .render(style)
         });
-        format!("{head}\n{tasks}{}", not_run.collect::<String>())
+        format!("{head}\n{tasks}{}", unrun.unwrap_or_default())
     }
 
     fn spec_line(&self) -> StatusLine {
@@ -83,38 +82,48 @@ impl Status {
             .detail(stops)
     }
 
-    /// Returns how the run ended, by the plan as it is now.
+    /// Returns how the run ended, judged by the current plan.
     fn state(&self, run: &RunStatus) -> (Tone, String) {
         let is_green = matches!(run.ended, Some(RunOutcome::AllGreen)) && run.at_work.is_none();
-        if !is_green {
-            return state(run);
-        }
         let open = self.originals.total - self.originals.done;
-        if open > 0 {
-            let tasks = if open == 1 { "task is" } else { "tasks are" };
-            let text = format!("ended; {open} {tasks} open again, `regreen run` does the rest");
+        let originals = self
+            .tasks
+            .iter()
+            .filter(|task| task.kind == OutlineKind::Task);
+        let by_choice = originals.filter(|task| task.done_by_choice).count();
+        if open == 0 && by_choice > 0 && run.at_work.is_none() {
+            let text = format!("all tasks done, {by_choice} by your choice");
             return (Tone::Warning, text);
         }
-        let is_original = |task: &&TaskStatus| task.kind == OutlineKind::Task && task.done;
-        let done = self.tasks.iter().filter(is_original);
-        let unverified = done
+        let command = format!("`{}`", self.run_command);
+        if !is_green {
+            let (tone, text) = state(run);
+            return (tone, text.replace("`regreen run`", &command));
+        }
+        if open > 0 {
+            let tasks = if open == 1 { "task is" } else { "tasks are" };
+            let text = format!("ended; {open} {tasks} open again, {command} does the rest");
+            return (Tone::Warning, text);
+        }
+        // A row that was ticked by hand was not verified by regreen.
+        let is_by_regreen = |task: &&TaskStatus| task.done && task.attempts > 0;
+        let originals = self
+            .tasks
+            .iter()
+            .filter(|task| task.kind == OutlineKind::Task)
+            .filter(is_by_regreen);
+        let unverified = originals
             .clone()
             .filter(|task| task.marks.contains(&Mark::Unverified));
-        match (unverified.count(), done.count()) {
-            (0, _) => (Tone::Good, "all tasks done".to_owned()),
-            (unverified, done) if unverified == done => (
-                Tone::Warning,
-                format!("done, {unverified} of {done} unverified"),
-            ),
-            (unverified, done) => (
-                Tone::Good,
-                format!("all tasks done, {unverified} of {done} unverified"),
-            ),
+        VerifiedShare {
+            done: originals.clone().count(),
+            unverified: unverified.count(),
         }
+        .outcome()
     }
 }
 
-/// Returns what the run has used, and its limits where it has any.
+/// Returns what the run has used, with its limits, if any.
 fn used(run: &RunStatus) -> String {
     let RunStatus { spent, budget, .. } = run;
     let dollars = |micro| Dollars::from_micro(micro).to_string();
@@ -207,6 +216,8 @@ fn task_line(task: &TaskStatus) -> StatusLine {
 fn word(task: &TaskStatus) -> StatusWord {
     if task.superseded {
         StatusWord::Skip
+    } else if task.done_by_choice {
+        StatusWord::Done
     } else if task.done {
         StatusWord::Pass
     } else if task.current.is_some() {
@@ -237,6 +248,9 @@ fn facts(task: &TaskStatus) -> Vec<String> {
     if !task.done && task.fixes_used > 0 {
         let (used, limit) = (task.fixes_used, task.fixes_limit);
         facts.push(format!("{used}/{limit} fixes"));
+    }
+    if task.done_by_choice {
+        facts.push("your choice, unverified".to_owned());
     }
     facts.extend(task.marks.iter().map(ToString::to_string));
     facts.extend(task.commit.clone());

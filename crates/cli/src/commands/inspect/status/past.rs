@@ -13,16 +13,16 @@ use crate::problem::Problem;
 #[derive(Debug, Default)]
 pub(super) struct Past {
     attempts: BTreeMap<RowId, u32>,
-    /// Of the attempts in the newest run, those charged to the task.
+    /// The attempts in the newest run that are charged to the task.
     used: BTreeMap<RowId, u32>,
-    /// A task as the last run left it that tried it.
+    /// Each task as the last run that tried it left it.
     tasks: BTreeMap<RowId, TaskState>,
     /// Fixes that were ticked without being run.
     superseded: BTreeSet<TaskKey>,
 }
 
 impl Past {
-    /// Older runs are looked into only as far as there is something to find.
+    /// Reads older runs only as long as there is something left to find.
     pub(super) fn gather(
         plan: &Plan,
         history: &SpecHistory,
@@ -80,7 +80,7 @@ impl Past {
     }
 }
 
-/// A closed task that is opened again starts over.
+/// A closed task that is reopened starts over.
 fn used(plan: &Plan, row: RowId, task: &TaskState) -> u32 {
     let is_reopened = task.phase == Phase::Closed && !plan.file.is_done(row);
     if is_reopened { 0 } else { task.iterations }

@@ -10,11 +10,11 @@ use crate::commands::inspect::snapshots::Around;
 const FILES: usize = 20;
 const DIFF_BYTES: usize = 32 * 1024;
 
-/// What attempts changed, as git knows it.
+/// The changes of attempts, from git.
 #[derive(Debug)]
 pub(super) struct Changes {
     git: Option<Git>,
-    /// With the changed lines themselves.
+    /// Show the changed lines as well.
     pub(super) in_full: bool,
 }
 
@@ -26,13 +26,21 @@ impl Changes {
         }
     }
 
-    /// `counted` is what the report says; `way` the command that shows all of it.
-    pub(super) fn tell(&self, page: &mut Page, attempt: &AttemptKey, counted: u32, way: &str) {
+    /// `counted` is the number in the report, if someone saw the end of the attempt, and `way` is
+    /// the command that shows everything.
+    pub(super) fn tell(
+        &self,
+        page: &mut Page,
+        attempt: &AttemptKey,
+        counted: Option<u32>,
+        way: &str,
+    ) {
         let Some((git, span)) = self.around(attempt) else {
             match counted {
-                0 => page.detail("changed no file"),
-                1 => page.detail("changed 1 file"),
-                n => page.detail(&format!("changed {n} files")),
+                None => page.detail("what it changed is not known"),
+                Some(0) => page.detail("changed no file"),
+                Some(1) => page.detail("changed 1 file"),
+                Some(n) => page.detail(&format!("changed {n} files")),
             }
             return;
         };
@@ -73,7 +81,7 @@ fn tell_diff(page: &mut Page, git: &Git, span: &AttemptSpan, way: &str) {
     }
 }
 
-/// `src/a.rs +3 -1`.
+/// Formats a count as `src/a.rs +3 -1`.
 fn line_counts(count: &LineCount) -> String {
     let mut text = count.path.to_string();
     let Some((added, removed)) = count.lines else {

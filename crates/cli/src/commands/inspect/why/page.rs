@@ -1,17 +1,17 @@
 use regreen_model::visible_line;
 use regreen_reporters::{LineStyle, Status, StatusLine};
 
-/// How much of an output is quoted, and how long a line may be.
+/// How much output is quoted, and how long a line may be.
 const QUOTED_LINES: usize = 12;
 const LINE_CHARS: usize = 300;
 
-/// The story of a task: lines with details, in which hostile text is never more than a line.
+/// The history of a task: lines with details, in which hostile text can't take more than its line.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     entries: Vec<PageEntry>,
 }
 
-/// A line whose status may change while its details are added.
+/// A line whose status may still change while details are added.
 #[derive(Debug)]
 struct PageEntry {
     label: PageLabel,
@@ -19,7 +19,7 @@ struct PageEntry {
     time_ms: Option<u64>,
     trailing: String,
     details: Vec<String>,
-    /// An empty line goes before it.
+    /// Preceded by an empty line.
     begins_paragraph: bool,
 }
 
@@ -51,21 +51,21 @@ impl Page {
         });
     }
 
-    /// Changes the status of the last line: how something ended is known at its end.
+    /// Changes the status of the last line, because the outcome is known only at the end.
     pub(super) fn becomes(&mut self, status: Status) {
         if let Some(last) = self.entries.last_mut() {
             last.label = PageLabel::Status(status);
         }
     }
 
-    /// Sets how long the last line took.
+    /// Sets the duration of the last line.
     pub(super) fn took(&mut self, millis: u64) {
         if let Some(last) = self.entries.last_mut() {
             last.time_ms = Some(millis);
         }
     }
 
-    /// Adds something to the end of the last line.
+    /// Appends text to the end of the last line.
     pub(super) fn trailing(&mut self, text: &str) {
         if let Some(last) = self.entries.last_mut() {
             if !last.trailing.is_empty() {
@@ -99,7 +99,7 @@ impl Page {
         }
     }
 
-    /// Adds a diff as it is, line by line.
+    /// Adds a diff verbatim, line by line.
     pub(super) fn diff(&mut self, diff: &str) {
         for line in diff.lines() {
             self.indented_detail(1, &format!("| {line}"));
@@ -129,7 +129,7 @@ impl PageEntry {
     }
 }
 
-/// Returns the first line of a text that says anything.
+/// Returns the first non-empty line of a text.
 fn shown(text: &str) -> String {
     let mut lines = text.lines();
     let first = lines.find(|line| !line.trim().is_empty());

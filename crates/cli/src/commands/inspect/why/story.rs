@@ -18,7 +18,7 @@ use crate::arguments::Why;
 use crate::plan::{Plan, SelectedTask};
 use crate::spec_context::SpecContext;
 
-/// So much of a log is looked at for its last lines.
+/// How much of a log is read for its last lines.
 const END_OF_LOG: u64 = 8 * 1024;
 
 /// What happened to one task in one run.
@@ -29,15 +29,15 @@ pub(super) struct RunStory<'a> {
     run: &'a Run,
     asked: &'a Why,
     changes: Changes,
-    /// It is the last run that attempted the task, so commands need not name it.
+    /// This is the last run that attempted the task, so commands need not name it.
     pub(super) is_newest: bool,
-    /// The Verify that runs is the second look.
+    /// The current Verify is the second one.
     again: bool,
-    /// Why the last Verify was red: a failure that says the same adds nothing.
+    /// Why the last Verify failed, because a failure with the same message adds nothing.
     red: Option<String>,
-    /// The last line is about an attempt, or a Verify that may end the task.
+    /// The last line is about an attempt, or about a Verify that may finish the task.
     is_attempted: bool,
-    /// How its Verify is judged, where exit code 0 isn't all.
+    /// How its Verify is judged, if not by exit code 0 alone.
     judged_by: Vec<String>,
 }
 
@@ -142,6 +142,10 @@ impl<'a> RunStory<'a> {
                 let why = self.in_spec(format!("regreen why {fix}"));
                 page.entry(Status::Fix, &format!("{fix} added: `{why}`"));
             }
+            Event::OpinionGiven {
+                diagnosis: Some(found),
+                ..
+            } => page.detail(&format!("the agent names the cause: {}", found.message)),
             Event::RepairInspected { inspection, .. } => tell_inspection(inspection, page),
             Event::RepairStarted {
                 attempt, repair, ..
@@ -242,12 +246,13 @@ impl<'a> RunStory<'a> {
             number,
         };
         let way = self.way("diff", number);
-        self.changes
-            .tell(page, &attempt, report.files_changed, &way);
+        let is_seen = report.class != AttemptClass::Interrupted || report.files_changed > 0;
+        let counted = is_seen.then_some(report.files_changed);
+        self.changes.tell(page, &attempt, counted, &way);
         page.detail(&format!("log: {}", self.way("log", number)));
     }
 
-    /// What it said last.
+    /// Quotes the end of a log.
     fn quote_log(&self, log: &Path, page: &mut Page) {
         match end_of_file(log) {
             Ok(end) if end.trim().is_empty() => page.detail("printed nothing"),
@@ -256,7 +261,7 @@ impl<'a> RunStory<'a> {
         }
     }
 
-    /// The command that shows more of an attempt.
+    /// Returns the command that shows more of an attempt.
     fn way(&self, command: &str, number: u32) -> String {
         let mut way = format!("regreen {command} {} {number}", self.asked.which.task);
         if !self.is_newest {
@@ -268,7 +273,7 @@ impl<'a> RunStory<'a> {
         self.in_spec(way)
     }
 
-    /// Names the spec in a command, if the question did.
+    /// Adds the spec to a command, if the user named one.
     fn in_spec(&self, command: String) -> String {
         match &self.asked.which.spec {
             Some(spec) => format!("{command} --spec {spec}"),
@@ -292,7 +297,7 @@ impl<'a> RunStory<'a> {
         }
     }
 
-    /// What the agent did to this task while it worked on another.
+    /// Shows what the agent did to this task while it worked on another.
     fn tell_mention(&self, when: &str, plan: &PlanChanges, page: &mut Page) {
         let claims = plan.claims.iter().map(|claim| &claim.task);
         let is_named =
@@ -418,7 +423,7 @@ fn tell_regression(regression: &Regression, page: &mut Page) {
     }
 }
 
-/// What follows from an answer is told with the choice.
+/// The effect of an answer is shown with the choice.
 fn tell_answer(answer: &PersonAnswer, page: &mut Page) {
     match answer {
         PersonAnswer::Edit => page.entry(Status::Retry, "edited by you"),
@@ -456,7 +461,7 @@ fn tell_service(report: &ServiceReport, page: &mut Page) {
     page.detail(&format!("log: {}", report.log));
 }
 
-/// Returns whether an event is part of a task's story.
+/// Whether an event is part of a task's history.
 pub(super) fn concerns(plan: &Plan, selected: &SelectedTask, event: &Event) -> bool {
     let is_it = |key: &TaskKey| plan.is(selected, key);
     let is_named = match event {
@@ -483,7 +488,7 @@ fn named_in(plan: &PlanChanges) -> impl Iterator<Item = &TaskKey> {
     claims.chain(changed).chain(removed).chain(&plan.skipped)
 }
 
-/// The agent as the run was begun with it.
+/// Returns the agent that the run was started with.
 fn agent(events: &Events) -> String {
     let agent = events.iter().find_map(|(_, event)| match event {
         Event::RunStarted { config, .. } => Some(&config.agent),
@@ -514,7 +519,7 @@ fn ending(report: &AttemptReport) -> String {
     format!("{how}, {said}")
 }
 
-/// Returns what the prompt of an attempt adds to that of a first one.
+/// Returns what the prompt of an attempt adds to a first prompt.
 fn prompt_reason(prompt: PromptKind) -> Option<&'static str> {
     Some(match prompt {
         PromptKind::First => return None,

@@ -10,23 +10,22 @@ use regreen_runtime::Stop;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How often to check whether it has ended.
+/// How often to check whether the editor has exited.
 const POLL: Duration = Duration::from_millis(50);
-/// How long an editor has to save its state.
+/// How long an editor gets to save its state.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A program and its arguments, as `VISUAL` or `EDITOR` has them.
+/// A program and its arguments, from `VISUAL` or `EDITOR`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Editor {
     argv: Vec<String>,
 }
 
-/// The result of editing.
 #[derive(Debug)]
 pub(super) enum EditResult {
     Done,
     Failed(String),
-    /// Someone asked to stop meanwhile.
+    /// Someone asked to stop while the editor was open.
     Stopped,
 }
 
@@ -38,13 +37,13 @@ impl Editor {
             .find_map(|name| Self::parse(&set(name)?))
     }
 
-    /// Words and quotes as in a shell, and nothing else of one.
+    /// Splits words and quotes as a shell does, and nothing more.
     fn parse(text: &str) -> Option<Self> {
         let argv = shell_words::split(text).ok()?;
         (!argv.is_empty()).then_some(Self { argv })
     }
 
-    /// Opens a file, and waits until the editor is closed.
+    /// Opens a file, and waits until the editor exits.
     pub(super) fn edit(&self, file: &Path, stop: &Stop) -> EditResult {
         let name = self.argv.join(" ");
         match self.run(file, stop) {
@@ -65,7 +64,7 @@ impl Editor {
             }
             let mut ready = [PollFd::new(&bell, PollFlags::IN)];
             let timeout = Timespec::try_from(POLL).ok();
-            // A signal cuts the wait short: then it checks again.
+            // A signal cuts the wait short; then check again.
             if poll(&mut ready, timeout.as_ref()).is_ok_and(|ready| ready > 0) {
                 return end(&mut child).map(|()| None);
             }
@@ -73,11 +72,11 @@ impl Editor {
     }
 }
 
-/// Ends the editor: it is asked first, so that nothing typed is lost.
+/// Ends the editor, asking it first so that nothing typed is lost.
 fn end(child: &mut Child) -> io::Result<()> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid {
-        // It may have ended by itself meanwhile.
+        // It may already have exited.
         let _ = kill_process(pid, Signal::TERM);
     }
     let asked = Instant::now();

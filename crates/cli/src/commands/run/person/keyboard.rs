@@ -1,21 +1,27 @@
 use std::io::{self, PipeReader};
 use std::os::fd::{AsFd as _, BorrowedFd};
 
+use regreen_model::PersonAnswer;
+use regreen_overview::Change;
 use regreen_runtime::Stop;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read};
 use rustix::termios::{QueueSelector, tcflush};
 
-/// A longer line is taken as several.
+use crate::answers::AnswerWatch;
+
+/// A longer line counts as several.
 const MAX_LINE: usize = 16 * 1024;
 
 /// Reads what a person types, line by line, until someone asks to stop.
 #[derive(Debug)]
-pub(super) struct Keyboard<'s> {
+pub(super) struct Keyboard<'s, 'q> {
     stop: &'s Stop,
+    /// Answers may also come from another terminal.
+    answers: AnswerWatch<'q>,
     bell: PipeReader,
     input: io::Stdin,
-    /// Input that was not taken yet.
+    /// Input that has not been read yet.
     typed: Vec<u8>,
 }
 
@@ -23,19 +29,22 @@ pub(super) struct Keyboard<'s> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TypedInput {
     Line(String),
-    /// Nothing more will come.
+    /// Someone has answered from another terminal.
+    Elsewhere(PersonAnswer),
+    /// There is no more input.
     End,
     Stopped,
 }
 
-impl<'s> Keyboard<'s> {
-    /// Discards what was typed before the question.
-    pub(super) fn listen(stop: &'s Stop) -> io::Result<Self> {
+impl<'s, 'q> Keyboard<'s, 'q> {
+    /// Discards anything typed before the question.
+    pub(super) fn listen(stop: &'s Stop, answers: AnswerWatch<'q>) -> io::Result<Self> {
         let input = io::stdin();
-        // Where that is impossible, it counts as an answer.
+        // If that fails, such input counts as an answer.
         let _ = tcflush(&input, QueueSelector::IFlush);
         Ok(Self {
             stop,
+            answers,
             bell: stop.wake_pipe()?,
             input,
             typed: Vec::new(),
@@ -51,8 +60,12 @@ impl<'s> Keyboard<'s> {
             if let Some(line) = take_line(&mut self.typed) {
                 return TypedInput::Line(line);
             }
+            if let Some(answer) = self.answers.take() {
+                return TypedInput::Elsewhere(answer);
+            }
             let mut chunk = [0; 4096];
-            match next(&self.bell, self.input.as_fd(), &mut chunk) {
+            match self.next(&mut chunk) {
+                None if self.stop.asked().is_none() => {}
                 Some(0) if self.typed.is_empty() => return TypedInput::End,
                 Some(0) => self.typed.push(b'\n'),
                 Some(count) => {
@@ -63,31 +76,40 @@ impl<'s> Keyboard<'s> {
             }
         }
     }
-}
 
-/// Returns how much was typed; 0 at the end of the input, and where the terminal is gone.
-/// `None` if someone asked to stop first.
-fn next(bell: &PipeReader, input: BorrowedFd<'_>, chunk: &mut [u8]) -> Option<usize> {
-    loop {
-        let mut ready = [
-            PollFd::new(bell, PollFlags::IN),
-            PollFd::from_borrowed_fd(input, PollFlags::IN),
-        ];
-        match poll(&mut ready, None) {
-            Err(Errno::INTR) => continue,
-            Err(_) => return Some(0),
-            Ok(_) => {}
-        }
-        let [rung, typed] = ready.map(|fd| !fd.revents().is_empty());
-        if rung {
+    /// Returns how many bytes were typed; 0 at the end of the input, or if the terminal is gone.
+    /// `None` if something else has happened: someone asked to stop, or has perhaps answered.
+    fn next(&mut self, chunk: &mut [u8]) -> Option<usize> {
+        let (bell, input) = (self.bell.as_fd(), self.input.as_fd());
+        let woken = match &mut self.answers.feed {
+            Some(feed) => match feed.wait(None, &[bell, input]) {
+                Ok(Change::Woken(woken)) => woken,
+                Ok(_) => return None,
+                Err(_) => return Some(0),
+            },
+            None => wait_without_feed(bell, input)?,
+        };
+        if woken == 0 {
             return None;
         }
-        if typed {
-            match read(input, &mut *chunk) {
-                Err(Errno::INTR | Errno::AGAIN) => {}
-                read => return Some(read.unwrap_or(0)),
-            }
+        match read(input, &mut *chunk) {
+            Err(Errno::INTR | Errno::AGAIN) => None,
+            read => Some(read.unwrap_or(0)),
         }
+    }
+}
+
+/// Returns which of them became readable.
+fn wait_without_feed(bell: BorrowedFd<'_>, input: BorrowedFd<'_>) -> Option<usize> {
+    let mut ready = [
+        PollFd::from_borrowed_fd(bell, PollFlags::IN),
+        PollFd::from_borrowed_fd(input, PollFlags::IN),
+    ];
+    match poll(&mut ready, None) {
+        Err(Errno::INTR) => None,
+        // Reading says what is wrong.
+        Err(_) => Some(1),
+        Ok(_) => ready.iter().position(|fd| !fd.revents().is_empty()),
     }
 }
 

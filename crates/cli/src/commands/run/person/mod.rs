@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 
 use regreen_model::{AnswerKind, PersonAnswer};
 use regreen_reporters::{LineStyle, Tone};
-use regreen_runtime::{Person, PersonQuestion, Stop};
+use regreen_runtime::{Person, PersonQuestion, SpecPaths, Stop};
 
 use self::editor::{EditResult, Editor};
 use self::keyboard::{Keyboard, TypedInput};
+use crate::answers::AnswerWatch;
 use crate::output;
 
-/// Asks the person at the terminal.
+/// The person at the terminal.
 #[derive(Debug)]
 pub struct AtTerminal {
     style: LineStyle,
     here: PathBuf,
-    /// The spec as commands need it.
+    /// The spec argument that other commands need.
     spec: Option<String>,
 }
 
-/// The result of a choice.
 enum ChoiceResult {
     Answer(PersonAnswer),
-    /// They have to choose again.
+    /// The person has to choose again.
     Again,
     Stopped,
 }
@@ -43,7 +43,7 @@ impl AtTerminal {
     fn choose(
         &self,
         asked: &PersonQuestion<'_>,
-        keyboard: &mut Keyboard<'_>,
+        keyboard: &mut Keyboard<'_, '_>,
     ) -> Option<PersonAnswer> {
         let choices = &asked.question.choices;
         loop {
@@ -60,6 +60,7 @@ impl AtTerminal {
                     output::ask("\n");
                     return Some(PersonAnswer::Stop);
                 }
+                TypedInput::Elsewhere(answer) => return Some(elsewhere(answer)),
                 TypedInput::Stopped => return None,
             };
             let Some(kind) = question::parse_answer(&line, choices) else {
@@ -78,7 +79,7 @@ impl AtTerminal {
         &self,
         kind: AnswerKind,
         asked: &PersonQuestion<'_>,
-        keyboard: &mut Keyboard<'_>,
+        keyboard: &mut Keyboard<'_, '_>,
     ) -> ChoiceResult {
         match kind {
             AnswerKind::Edit => self.edit(asked.tasks, keyboard),
@@ -90,7 +91,7 @@ impl AtTerminal {
         }
     }
 
-    fn edit(&self, tasks: &Path, keyboard: &mut Keyboard<'_>) -> ChoiceResult {
+    fn edit(&self, tasks: &Path, keyboard: &mut Keyboard<'_, '_>) -> ChoiceResult {
         let Some(editor) = Editor::of_user() else {
             return self.edit_elsewhere(tasks, keyboard);
         };
@@ -104,7 +105,7 @@ impl AtTerminal {
         }
     }
 
-    fn edit_elsewhere(&self, tasks: &Path, keyboard: &mut Keyboard<'_>) -> ChoiceResult {
+    fn edit_elsewhere(&self, tasks: &Path, keyboard: &mut Keyboard<'_, '_>) -> ChoiceResult {
         let shown = output::path_from(&self.here, tasks);
         output::ask(&format!(
             "Edit {shown}, then press Enter here (set EDITOR to have it opened): "
@@ -115,13 +116,13 @@ impl AtTerminal {
                 output::ask("\n");
                 ChoiceResult::Again
             }
+            TypedInput::Elsewhere(answer) => ChoiceResult::Answer(elsewhere(answer)),
             TypedInput::Stopped => ChoiceResult::Stopped,
         }
     }
-}
 
-impl Person for AtTerminal {
-    fn ask(&mut self, asked: &PersonQuestion<'_>, stop: &Stop) -> Option<PersonAnswer> {
+    /// Shows the question.
+    fn show(&self, asked: &PersonQuestion<'_>) {
         let tasks = output::path_from(&self.here, asked.tasks);
         let text = question::QuestionText {
             asked,
@@ -130,7 +131,15 @@ impl Person for AtTerminal {
             style: self.style,
         };
         output::ask(&text.text());
-        let answer = match Keyboard::listen(stop) {
+    }
+
+    fn ask(
+        &self,
+        asked: &PersonQuestion<'_>,
+        stop: &Stop,
+        answers: AnswerWatch<'_>,
+    ) -> Option<PersonAnswer> {
+        let answer = match Keyboard::listen(stop, answers) {
             Ok(mut keyboard) => self.choose(asked, &mut keyboard),
             Err(error) => {
                 output::note(&format!("no one can be asked: {error}"));
@@ -138,7 +147,7 @@ impl Person for AtTerminal {
             }
         };
         if answer.is_none() {
-            // The next line must not stand behind the question.
+            // Start a new line after the question.
             output::ask("\n");
         }
         answer
@@ -146,7 +155,7 @@ impl Person for AtTerminal {
 }
 
 /// Reads lines up to an empty one, or to the end of the input.
-fn context(keyboard: &mut Keyboard<'_>) -> ChoiceResult {
+fn context(keyboard: &mut Keyboard<'_, '_>) -> ChoiceResult {
     output::ask("What should the agent know? An empty line ends it.\n");
     let mut text = String::new();
     loop {
@@ -162,7 +171,65 @@ fn context(keyboard: &mut Keyboard<'_>) -> ChoiceResult {
             TypedInput::Line(_) | TypedInput::End => {
                 return ChoiceResult::Answer(PersonAnswer::Context { text });
             }
+            TypedInput::Elsewhere(answer) => return ChoiceResult::Answer(elsewhere(answer)),
             TypedInput::Stopped => return ChoiceResult::Stopped,
+        }
+    }
+}
+
+/// Says that the question at this terminal is settled.
+fn elsewhere(answer: PersonAnswer) -> PersonAnswer {
+    let name = answer.kind().name();
+    output::ask(&format!("\nanswered with `regreen answer`: {name}\n"));
+    answer
+}
+
+/// Everyone who may answer: the person at the terminal, and people at other terminals.
+#[derive(Debug)]
+pub struct Respondents {
+    terminal: AtTerminal,
+    paths: SpecPaths,
+    mode: AskMode,
+}
+
+/// How to ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskMode {
+    /// At the terminal.
+    Terminal,
+    /// Nobody is here: wait until someone answers from another terminal.
+    Wait,
+    /// Only take answers that were already given.
+    Given,
+}
+
+impl Respondents {
+    pub fn new(terminal: AtTerminal, paths: SpecPaths, mode: AskMode) -> Self {
+        Self {
+            terminal,
+            paths,
+            mode,
+        }
+    }
+}
+
+impl Person for Respondents {
+    fn ask(&mut self, asked: &PersonQuestion<'_>, stop: &Stop) -> Option<PersonAnswer> {
+        let mut answers = AnswerWatch::new(&self.paths, asked.question);
+        self.terminal.show(asked);
+        if let Some(answer) = answers.take() {
+            return Some(elsewhere(answer));
+        }
+        match self.mode {
+            AskMode::Terminal => self.terminal.ask(asked, stop, answers),
+            AskMode::Wait => {
+                let id = &asked.question.task.id;
+                output::ask(&format!(
+                    "waiting; answer with `regreen answer {id} CHOICE`\n"
+                ));
+                answers.wait(stop).map(elsewhere)
+            }
+            AskMode::Given => Some(PersonAnswer::Stop),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The question to a person, and how an answer is read.
+//! The question to a person, and the parser of the answer.
 
 use regreen_model::{AnswerKind, Failure, FailureRecord, TaskFailure, visible_line};
 use regreen_reporters::{LineStyle, Status, StatusLine, headline, kind_and_place};
@@ -10,9 +10,9 @@ const LINE_CHARS: usize = 300;
 #[derive(Debug)]
 pub(super) struct QuestionText<'a> {
     pub(super) asked: &'a PersonQuestion<'a>,
-    /// The task file, as seen from here.
+    /// The task file, relative to the current folder.
     pub(super) tasks: &'a str,
-    /// The spec as commands need it.
+    /// The spec argument that other commands need.
     pub(super) spec: Option<&'a str>,
     pub(super) style: LineStyle,
 }
@@ -110,7 +110,7 @@ impl QuestionText<'_> {
     }
 }
 
-/// Returns the last paragraph of what the agent said, unless the error quotes it.
+/// Returns the last paragraph of the agent's message, unless the error quotes it.
 fn said_last(failure: &FailureRecord) -> Option<String> {
     let words = failure.unquoted_words()?;
     let last = words.rsplit("\n\n").find(|text| !text.trim().is_empty())?;
@@ -126,7 +126,7 @@ pub(super) fn unknown_answer(line: &str, choices: &[AnswerKind]) -> String {
     format!("\"{line}\" is not one of {}.\n", letters(choices))
 }
 
-/// Reads an answer: a letter or the word, in upper or lower case.
+/// Parses an answer: a letter or a word, in upper or lower case.
 pub(super) fn parse_answer(line: &str, choices: &[AnswerKind]) -> Option<AnswerKind> {
     let answer = line.trim().to_lowercase();
     let is_it = |choice: &AnswerKind| answer == letter(*choice) || answer == choice.name();

@@ -1,10 +1,10 @@
-//! The parts of a text about a result.
+//! The clauses of a text about a result.
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Clause<'t> {
     pub(super) text: &'t str,
-    /// It stands in parentheses, behind something else.
+    /// Whether it is in parentheses after something else.
     pub(super) is_remark: bool,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn clauses(text: &str) -> Vec<Clause<'_>> {
     clauses
 }
 
-/// The length of what a quote, a backtick or a parenthesis encloses, with its ends.
+/// Returns the length of quoted, backticked or parenthesized text, including its delimiters.
 fn enclosed(rest: &str, first: char) -> Option<usize> {
     let last = match first {
         '(' => ')',

@@ -1,15 +1,15 @@
-//! The forms of the grammar. Each has to match a text to its end.
+//! The forms of the grammar. Each must match a text to its end.
 
 use regreen_model::{Comparison, Expectation};
 
 use super::Subject;
 
-/// What a text means.
+/// The meaning of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// Exit code 0.
     Passes,
-    /// Something else.
+    /// Another result.
     Expects(Expectation),
 }
 
@@ -21,8 +21,8 @@ impl Meaning {
         }
     }
 
-    /// Returns whether a command that fails could do what is meant, and print nothing that proves
-    /// it.
+    /// Returns whether a failing command could meet the expectation without printing anything that
+    /// proves it.
     pub(super) fn accepts_failure(&self) -> bool {
         match self {
             Self::Expects(Expectation::Fails | Expectation::Exits(_)) => true,
@@ -32,16 +32,16 @@ impl Meaning {
     }
 }
 
-/// Words that make of a command a condition.
+/// Words that turn a command into a condition.
 pub(super) const CONDITIONS: &[&str] = &[
     "if", "when", "whenever", "unless", "until", "once", "while", "before", "case",
 ];
-/// Words that turn what is said of a command into its opposite.
+/// Words that negate what is said about a command.
 pub(super) const NEGATIONS: &[&str] = &[
     "no", "not", "nothing", "none", "neither", "nor", "never", "without", "cannot", "nobody",
     "nowhere", "hardly",
 ];
-/// Words that lead to a form and mean nothing here.
+/// Words that introduce a form and mean nothing here.
 const FILLERS: &[&str] = &[
     "should",
     "must",
@@ -68,17 +68,17 @@ const FILLERS: &[&str] = &[
 ];
 /// Words for several commands.
 const DISTRIBUTIVE: &[&str] = &["both", "each", "all"];
-/// Words for what a command prints. A plain word behind them is the text itself.
+/// Verbs for what a command prints. A plain word after them is the text itself.
 const PRINTING: &[&str] = &[
     "prints", "print", "outputs", "output", "contains", "contain", "includes", "include", "echoes",
 ];
-/// Words for what a command prints or is like. A plain word behind them is prose.
+/// Verbs for what a command prints or is like. A plain word after them is prose.
 const SHOWING: &[&str] = &[
     "shows", "show", "gives", "give", "finds", "find", "yields", "yield", "reports", "report",
     "lists", "list", "equals", "equal", "is", "be", "are", "has", "have", "displays", "display",
     "confirms", "produces", "produce", "=", "==",
 ];
-/// Words for what a command prints, or its exit code.
+/// Verbs for what a command prints, or for its exit code.
 const RETURNING: &[&str] = &[
     "returns", "return", "returned", "expect", "expects", "expected", "→", "->", "=>",
 ];
@@ -152,11 +152,11 @@ const SOMETHING: &[&str] = &[
     "at least one result",
     "at least one line",
 ];
-/// Capital letters that are prose: "shows the URL".
+/// Words in capitals that are prose: "shows the URL".
 const ACRONYMS: &[&str] = &[
     "API", "CI", "CLI", "CSV", "HTML", "ID", "JSON", "PID", "PR", "SHA", "UI", "URL", "XML", "YAML",
 ];
-/// What a line of output can be called.
+/// Nouns for a line of output.
 const LINES: &[&str] = &[
     "match",
     "matches",
@@ -185,7 +185,7 @@ const LINES: &[&str] = &[
     "reference",
     "references",
 ];
-/// Words that may follow on what is counted or shown.
+/// Words that may follow what is counted or shown.
 const TRAILING: &[&str] = &[
     "created",
     "found",
@@ -220,7 +220,7 @@ const COMPARISONS: &[(&str, Comparison)] = &[
     ("less than", Comparison::LessThan),
     ("fewer than", Comparison::LessThan),
 ];
-/// Words with which a text says something about a result, whether or not it is understood.
+/// Words that state something about a result, understood or not.
 const STATING: &[&str] = &[
     "should",
     "must",
@@ -261,12 +261,12 @@ const STATING: &[&str] = &[
     "returned",
 ];
 
-/// What may be said in an aside.
+/// Words that start an aside.
 const ASIDE: &[&str] = &[
     "exists", "exist", "exists)", "passes", "pass", "manual", "is", "are", "has",
 ];
 
-/// Returns what a text means, if all of it is one form.
+/// Returns the meaning of a text, if all of it is one form.
 pub(super) fn meaning(text: &str, is_set_off: bool, subject: Subject) -> Option<Meaning> {
     let mut words = Words(text.trim());
     let mut is_distributive = false;
@@ -317,7 +317,8 @@ pub(super) fn states_something(text: &str) -> bool {
     words.any(|word| is_word(word) || is_sign(word))
 }
 
-/// "or equivalent", "if it exists", "to confirm AC-1": not about the result.
+/// Returns whether the text is an aside, such as "or equivalent", "if it exists" or "to confirm
+/// AC-1".
 pub(super) fn opens_aside(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     let openings = [
@@ -327,7 +328,8 @@ pub(super) fn opens_aside(text: &str) -> bool {
     openings.contains(&first.to_lowercase().as_str())
 }
 
-/// `grep -c x file` is non-zero if it prints another number.
+/// Returns the meaning of "fails". A counter like `grep -c x file` is non-zero if it prints another
+/// number.
 fn fails(subject: Subject) -> Meaning {
     Meaning::Expects(if subject.is_counting {
         Expectation::Prints(Comparison::MoreThan, 0)
@@ -336,7 +338,7 @@ fn fails(subject: Subject) -> Meaning {
     })
 }
 
-/// `exits 0`, `exit code is 2`, `returns exit code 1`, `exits with a non-zero status`.
+/// Parses `exits 0`, `exit code is 2`, `returns exit code 1`, `exits with a non-zero status`.
 fn exit_code(mut words: Words<'_>) -> Option<Meaning> {
     words.eat_any(&["returns", "return", "with"]);
     words.eat_any(&["exits", "exit"])?;
@@ -379,7 +381,7 @@ struct Form {
 }
 
 impl Form {
-    /// The expected output: nothing, something, a number, a text.
+    /// Parses the expected output: nothing, something, a number, or a text.
     fn object(self, mut words: Words<'_>) -> Option<Expectation> {
         while words.eat_any(&["exactly", "the", "only"]).is_some() {}
         if self.verb == Some(Verb::Lacking) {
@@ -410,7 +412,7 @@ impl Form {
         Expectation::Lines(Comparison::AtLeast, 1)
     }
 
-    /// `3`, `>= 3`, `5+`, `3 files`, `0 errors` of a command that counts them.
+    /// Parses `3`, `>= 3`, `5+`, `3 files`, or `0 errors` for a command that counts them.
     fn number(self, mut words: Words<'_>) -> Option<Expectation> {
         if let Some((code, rest)) = words.code() {
             let inner = Words(code);
@@ -448,7 +450,7 @@ impl Form {
             .then_some(Expectation::Lines(comparison, number))
     }
 
-    /// `no matches`, `zero lines`.
+    /// Parses `no matches`, `zero lines`.
     fn no_lines(self, mut words: Words<'_>) -> Option<Expectation> {
         words.eat_any(&["no", "zero"])?;
         words.eat_any(LINES)?;
@@ -458,7 +460,7 @@ impl Form {
             .then_some(Expectation::Lines(Comparison::Equal, 0))
     }
 
-    /// `outputs "ok then"`, `shows 4.2.0`, `prints hello`, `both return 1.0.0`.
+    /// Parses `outputs "ok then"`, `shows 4.2.0`, `prints hello`, `both return 1.0.0`.
     fn text(self, mut words: Words<'_>) -> Option<Expectation> {
         let verb = self.verb?;
         let text = words.eat_text(verb == Verb::Printing)?;
@@ -474,7 +476,7 @@ impl Form {
     }
 }
 
-/// `no CHANGES_REQUESTED or PENDING states`.
+/// Parses `no CHANGES_REQUESTED or PENDING states`.
 fn lacks(mut words: Words<'_>) -> Option<Expectation> {
     let mut texts = Vec::new();
     loop {
@@ -494,12 +496,12 @@ fn lacks(mut words: Words<'_>) -> Option<Expectation> {
     }
 }
 
-/// A text that is read from its beginning, word by word.
+/// A text that is consumed word by word.
 #[derive(Clone, Copy, Debug)]
 struct Words<'t>(&'t str);
 
 impl<'t> Words<'t> {
-    /// Takes the first of these words off, the longest if several fit.
+    /// Consumes one of these words, the longest if several match.
     fn eat_any(&mut self, words: &[&str]) -> Option<()> {
         let fitting = words.iter().filter_map(|word| self.without(word));
         *self = Self(fitting.min_by_key(|rest| rest.len())?);
@@ -515,12 +517,12 @@ impl<'t> Words<'t> {
         (is_word && ends).then(|| rest.trim_start_matches([' ', ':']))
     }
 
-    /// Returns whether one of these is all there is.
+    /// Returns whether the whole text is one of these.
     fn is_any(self, words: &[&str]) -> bool {
         words.iter().any(|word| self.without(word) == Some(""))
     }
 
-    /// A filler leads to something: "output" alone is what is printed.
+    /// Consumes a filler, which must be followed by something: "output" alone is what is printed.
     fn eat_filler(&mut self) -> bool {
         let mut rest = *self;
         let is_filler = rest.eat_any(FILLERS).is_some() && !rest.0.is_empty();
@@ -565,13 +567,13 @@ impl<'t> Words<'t> {
         Some(number)
     }
 
-    /// What stands in backticks at the beginning, and what follows.
+    /// Returns the code in backticks at the start, and the rest.
     fn code(self) -> Option<(&'t str, &'t str)> {
         let (code, rest) = self.0.strip_prefix('`')?.split_once('`')?;
         Some((code.trim(), rest.trim()))
     }
 
-    /// A text in quotes or backticks, or one word that is rather code than prose.
+    /// Consumes a text in quotes or backticks, or one word that looks more like code than prose.
     fn eat_text(&mut self, allows_prose: bool) -> Option<String> {
         for (open, close) in [('"', '"'), ('“', '”'), ('`', '`')] {
             let Some(inner) = self.0.strip_prefix(open) else {
@@ -591,7 +593,7 @@ impl<'t> Words<'t> {
         Some(word.to_owned())
     }
 
-    /// `all green`, `all checks passing`.
+    /// Whether this is like `all green` or `all checks passing`.
     fn is_success(mut self) -> bool {
         let is_all = self.eat_any(&["all"]).is_some();
         self.eat_any(&["checks", "tests", "commands"]);
@@ -599,7 +601,7 @@ impl<'t> Words<'t> {
         is_all && self.is_any(PASSES)
     }
 
-    /// A few words without a verb: what a counter counts.
+    /// Whether this is a few words without a verb, as a counter counts.
     fn is_noun(self) -> bool {
         let words = || self.0.split_whitespace();
         words().count() <= 3
@@ -611,7 +613,7 @@ impl<'t> Words<'t> {
     }
 }
 
-/// `er.async_get`, `CHANGES_REQUESTED`, `4.2.0`, `null`.
+/// Whether this is like `er.async_get`, `CHANGES_REQUESTED`, `4.2.0` or `null`.
 fn is_code(word: &str) -> bool {
     if ["null", "true", "false", "none", "undefined"].contains(&word.to_lowercase().as_str()) {
         return true;

@@ -1,0 +1,145 @@
+//! `regreen answer`: answers what a run asks, from any terminal.
+
+use std::path::Path;
+
+use regreen_model::{ChoiceKind, PersonAnswer};
+use regreen_overview::{Activity, OpenQuestion, TaskView};
+
+use super::choices;
+use crate::answers;
+use crate::arguments::{Answer, AnswerChoice, OneTask};
+use crate::exit::Exit;
+use crate::known_runs::{KnownRun, known_runs};
+use crate::output;
+use crate::problem::Problem;
+use crate::spec_context::current_dir;
+
+/// Passes the answer to the run if it is at work, or keeps it for the next one. What can be decided
+/// without a run is decided at once, like `skip`, `done` and `retry`.
+pub fn run(arguments: &Answer) -> Result<Exit, Problem> {
+    let here = current_dir()?;
+    let runs = known_runs();
+    let (run, task, question) = find(&runs, &here, &arguments.question)?;
+    let answer = answer(arguments, run, task, question)?;
+    let is_active = run.holder.is_some();
+    let choice = match arguments.choice {
+        AnswerChoice::Retry | AnswerChoice::Edit => Some(ChoiceKind::Retry),
+        AnswerChoice::Skip => Some(ChoiceKind::Skip),
+        AnswerChoice::Done => Some(ChoiceKind::Done),
+        _ => None,
+    };
+    match choice {
+        Some(what) if !is_active || what == ChoiceKind::Done => decide(run, task, what),
+        _ => pass_on(run, task, question, answer),
+    }
+}
+
+/// Finds the question about a task: in this workspace, or else in the only one that has it.
+fn find<'r>(
+    runs: &'r [KnownRun],
+    here: &Path,
+    id: &str,
+) -> Result<(&'r KnownRun, &'r TaskView, &'r OpenQuestion), Problem> {
+    let all = || {
+        runs.iter().flat_map(|run| {
+            let questions = run.questions().into_iter();
+            questions.map(move |(task, question)| (run, task, question))
+        })
+    };
+    let named: Vec<_> = all()
+        .filter(|(_, task, _)| task.key.id.as_str() == id)
+        .collect();
+    let mut near = named
+        .iter()
+        .filter(|(run, ..)| here.starts_with(&run.paths.root));
+    match (near.next(), near.next(), named.as_slice()) {
+        (Some(found), None, _) | (None, None, [found]) => Ok(*found),
+        (_, _, [_, ..]) => Err(Problem::ManyQuestions {
+            id: id.to_owned(),
+            known: named
+                .iter()
+                .map(|(run, ..)| output::path_from_home(&run.paths.spec.tasks))
+                .collect(),
+        }),
+        _ => Err(Problem::NoSuchQuestion {
+            id: id.to_owned(),
+            known: all().map(|(_, task, _)| task.key.id.to_string()).collect(),
+        }),
+    }
+}
+
+/// Returns the answer for the run.
+fn answer(
+    arguments: &Answer,
+    run: &KnownRun,
+    task: &TaskView,
+    question: &OpenQuestion,
+) -> Result<PersonAnswer, Problem> {
+    let refused = |why: &str| Problem::NotThatAnswer {
+        why: why.to_owned(),
+    };
+    let text = arguments.text.as_deref().map(str::trim);
+    let text = text.filter(|text| !text.is_empty());
+    if text.is_some() && arguments.choice != AnswerChoice::Context {
+        return Err(refused("only `context` takes a text"));
+    }
+    let listens = !task.is_group && run.view.agent().reads_prompts();
+    match arguments.choice {
+        // The task starts over; what was edited is in the file.
+        AnswerChoice::Retry | AnswerChoice::Edit | AnswerChoice::Done => Ok(PersonAnswer::Edit),
+        AnswerChoice::Context if !listens => Err(refused(
+            "this task is not done by an agent that reads prompts",
+        )),
+        AnswerChoice::Context => text
+            .map(|text| PersonAnswer::Context {
+                text: text.to_owned(),
+            })
+            .ok_or_else(|| refused("`context` needs the text for the agent")),
+        AnswerChoice::Repair if question.repair.is_none() => {
+            Err(refused("no repair is proposed for this task"))
+        }
+        AnswerChoice::Repair => Ok(PersonAnswer::Repair),
+        AnswerChoice::Fix => Ok(PersonAnswer::Fix),
+        AnswerChoice::Skip => Ok(PersonAnswer::Skip),
+        AnswerChoice::Stop => Ok(PersonAnswer::Stop),
+    }
+}
+
+/// Decides as `regreen skip`, `done` and `retry` do in that workspace.
+fn decide(run: &KnownRun, task: &TaskView, what: ChoiceKind) -> Result<Exit, Problem> {
+    let root = &run.paths.root;
+    std::env::set_current_dir(root).map_err(Problem::Watch)?;
+    choices::run(
+        &OneTask {
+            task: task.key.id.to_string(),
+            line: run.line_of(&task.key),
+            spec: Some(run.paths.spec.tasks.display().to_string()),
+        },
+        what,
+    )
+}
+
+fn pass_on(
+    run: &KnownRun,
+    task: &TaskView,
+    question: &OpenQuestion,
+    answer: PersonAnswer,
+) -> Result<Exit, Problem> {
+    let id = &task.key.id;
+    let is_waiting = run.holder.is_some() && matches!(run.view.activity, Activity::Asking { .. });
+    if answer == PersonAnswer::Stop && !is_waiting {
+        output::print(&format!("the question about {id} stays open\n"))?;
+        return Ok(Exit::Success);
+    }
+    let what = answer.kind().name();
+    answers::give(&run.paths, task, question, answer).map_err(Problem::GiveAnswer)?;
+    let root = output::path_from_home(&run.paths.root);
+    output::print(&if is_waiting {
+        format!("answered {id}: {what}; the run in {root} goes on\n")
+    } else if run.holder.is_some() {
+        format!("answered {id}: {what}; `regreen run` takes it once the run in {root} has ended\n")
+    } else {
+        format!("answered {id}: {what}; `regreen run` in {root} goes on with it\n")
+    })?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,494 @@
+//! What one run or delegation shows: its tasks, its failures, and what was done about them.
+
+use std::collections::BTreeMap;
+
+use regreen_diagnosis::reported_blocker;
+use regreen_model::{Event, FailureRecord, TaskKey, UsageLedger};
+use regreen_store::Delegation;
+use serde::{Deserialize, Serialize};
+
+use crate::{Response, template};
+
+/// The kind of an undiagnosed failure.
+const UNDIAGNOSED: &str = "error";
+/// A line that is longer says nothing more.
+const MAX_LINE: usize = 300;
+/// Enough of a title to recognize a task.
+const MAX_TITLE: usize = 80;
+
+/// Where a run or delegation took place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workspace {
+    /// The folder.
+    pub path: String,
+}
+
+/// What kept the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DigestSource {
+    /// A run of a spec.
+    Run,
+    /// A delegation.
+    Delegation,
+}
+
+/// What one run or delegation shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Digest {
+    /// What kept the record.
+    pub source: DigestSource,
+    /// Its id, unique in its workspace.
+    pub id: String,
+    /// How much of it is known: a later digest of the same run has a larger number.
+    pub steps: u64,
+    /// The spec; empty for a delegation.
+    pub spec: String,
+    /// The agent.
+    pub agent: String,
+    /// When it started.
+    pub started_ms: i64,
+    /// When it ended, or its last step.
+    pub ended_ms: i64,
+    /// The tasks that were attempted, without fixes.
+    pub tasks: Vec<TaskDigest>,
+    /// Every failed attempt.
+    pub failures: Vec<FailureDigest>,
+}
+
+/// How an original task went, its fixes included.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskDigest {
+    /// Its id.
+    pub id: String,
+    /// The beginning of its title.
+    pub title: String,
+    /// When it was last attempted.
+    pub at_ms: i64,
+    /// Attempts of the agent at the task and its fixes.
+    pub attempts: u32,
+    /// Whether it passed without a failure.
+    pub first_pass: bool,
+    /// Whether it passed in the end.
+    pub passed: bool,
+    /// The time of attempts and checks.
+    pub time_ms: u64,
+    /// The cost, if the agent reports it.
+    pub cost_micro_usd: Option<u64>,
+}
+
+/// A failed attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureDigest {
+    /// The id of the task that failed, which may be a fix.
+    pub task: String,
+    /// When it failed.
+    pub at_ms: i64,
+    /// The category.
+    pub category: String,
+    /// The kind.
+    pub kind: String,
+    /// The line that blocked it.
+    pub line: String,
+    /// The time of the attempt and its check.
+    pub lost_ms: u64,
+    /// The cost of the attempt, if the agent reports it.
+    pub lost_micro_usd: Option<u64>,
+    /// What was done about it.
+    pub response: Option<String>,
+    /// Whether that helped: the task passed next (yes), or failed in the same way (no). `None` if
+    /// neither.
+    pub helped: Option<bool>,
+}
+
+/// Digests the events of a run, each with its time in milliseconds. `None` if nothing was attempted.
+#[must_use]
+pub fn of_run(
+    id: &str,
+    steps: u64,
+    spec: &str,
+    started_ms: i64,
+    events: &[(i64, Event)],
+) -> Option<Digest> {
+    let mut run = RunDigester::default();
+    for (at, event) in events {
+        run.take(*at, event);
+    }
+    let failures = run.failures(events);
+    // A task that was interrupted, and a group that was only checked, say nothing yet.
+    let is_known = |task: &TaskDigest| task.attempts > 0 && (task.passed || !task.first_pass);
+    let tasks: Vec<TaskDigest> = run.tasks.into_values().filter(is_known).collect();
+    (!tasks.is_empty()).then(|| Digest {
+        source: DigestSource::Run,
+        id: id.to_owned(),
+        steps,
+        spec: spec.to_owned(),
+        agent: run.agent,
+        started_ms,
+        ended_ms: events.last().map_or(started_ms, |(at, _)| *at),
+        tasks,
+        failures,
+    })
+}
+
+/// A failure, and where the events after it begin.
+struct Failed {
+    task: TaskKey,
+    timeout_ms: u64,
+    next: usize,
+    digest: FailureDigest,
+}
+
+/// An attempt so far.
+#[derive(Default)]
+struct Current {
+    started_ms: i64,
+    timeout_ms: u64,
+    time_ms: u64,
+    cost: Option<u64>,
+}
+
+#[derive(Default)]
+struct RunDigester {
+    agent: String,
+    roots: BTreeMap<TaskKey, TaskKey>,
+    tasks: BTreeMap<TaskKey, TaskDigest>,
+    ledger: UsageLedger,
+    current: Current,
+    failed: Vec<Failed>,
+    seen: usize,
+}
+
+impl RunDigester {
+    fn take(&mut self, at: i64, event: &Event) {
+        self.seen += 1;
+        match event {
+            Event::RunStarted { config, .. } => config.agent.name().clone_into(&mut self.agent),
+            Event::TaskPicked { task } => {
+                self.roots.insert(task.task.clone(), task.root.clone());
+            }
+            Event::AttemptStarted {
+                task, timeout_ms, ..
+            } => {
+                self.current = Current {
+                    started_ms: at,
+                    timeout_ms: *timeout_ms,
+                    ..Current::default()
+                };
+                let digest = self.task(task);
+                digest.attempts += 1;
+                digest.at_ms = at;
+            }
+            Event::AttemptEnded { task, report, .. } => {
+                let time = u64::try_from(at - self.current.started_ms).unwrap_or(0);
+                let used = report.usage.as_ref();
+                let used = used.map(|usage| self.ledger.count(report.session.as_deref(), usage));
+                let cost = used.and_then(|usage| usage.cost_micro_usd);
+                self.spend(task, time, cost);
+            }
+            Event::VerifyEnded { task, took_ms, .. } => self.spend(task, *took_ms, None),
+            Event::TaskFailed { task, failure, .. } => self.fail(at, task, failure),
+            Event::TaskDone { task, .. } => {
+                let is_original = self.roots.get(task).is_none_or(|root| root == task);
+                if let Some(done) = self.tasks.get_mut(task).filter(|_| is_original) {
+                    done.passed = true;
+                }
+            }
+            Event::TaskReopened { task } => {
+                if let Some(open) = self.tasks.get_mut(task) {
+                    open.passed = false;
+                    open.first_pass = false;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the original that a task belongs to.
+    fn task(&mut self, task: &TaskKey) -> &mut TaskDigest {
+        let root = self.roots.get(task).unwrap_or(task).clone();
+        let id = root.id.to_string();
+        let title = root.title.chars().take(MAX_TITLE).collect();
+        self.tasks.entry(root).or_insert_with(|| TaskDigest {
+            id,
+            title,
+            first_pass: true,
+            ..TaskDigest::default()
+        })
+    }
+
+    fn spend(&mut self, task: &TaskKey, time_ms: u64, cost: Option<u64>) {
+        self.current.time_ms = self.current.time_ms.saturating_add(time_ms);
+        self.current.cost = sum(self.current.cost, cost);
+        let digest = self.task(task);
+        digest.time_ms = digest.time_ms.saturating_add(time_ms);
+        digest.cost_micro_usd = sum(digest.cost_micro_usd, cost);
+    }
+
+    fn fail(&mut self, at: i64, task: &TaskKey, failure: &FailureRecord) {
+        self.task(task).first_pass = false;
+        let (kind, line) = kind_and_line(failure);
+        let found = failure.diagnosis.as_deref();
+        let spent = std::mem::take(&mut self.current);
+        self.failed.push(Failed {
+            task: task.clone(),
+            timeout_ms: spent.timeout_ms,
+            next: self.seen,
+            digest: FailureDigest {
+                task: task.id.to_string(),
+                at_ms: at,
+                category: found.map_or("", |found| found.category.name()).to_owned(),
+                kind: kind.to_owned(),
+                line,
+                lost_ms: spent.time_ms,
+                lost_micro_usd: spent.cost,
+                response: None,
+                helped: None,
+            },
+        });
+    }
+
+    /// Completes the failures with what happened after them.
+    fn failures(&mut self, events: &[(i64, Event)]) -> Vec<FailureDigest> {
+        let failed = std::mem::take(&mut self.failed);
+        failed
+            .into_iter()
+            .map(|failed| {
+                let after = events.get(failed.next..).unwrap_or_default();
+                let after = || after.iter().map(|(_, event)| event);
+                let response =
+                    after().find_map(|event| Response::of(event, &failed.task, failed.timeout_ms));
+                let helped = after().find_map(|event| helped(event, &failed));
+                FailureDigest {
+                    helped: helped.flatten().filter(|_| response.is_some()),
+                    response: response.map(|response| response.as_str().to_owned()),
+                    ..failed.digest
+                }
+            })
+            .collect()
+    }
+}
+
+/// Returns the kind of a failure, and the line that shows it.
+fn kind_and_line(failure: &FailureRecord) -> (&'static str, String) {
+    let found = failure.diagnosis.as_deref();
+    let line = found.and_then(reported_blocker);
+    (
+        found.map_or(UNDIAGNOSED, |found| found.kind.name()),
+        one_line(line.as_deref().unwrap_or(&failure.error)),
+    )
+}
+
+/// Returns whether the response helped, as far as the task's next result shows: another failure
+/// shows neither.
+fn helped(event: &Event, failed: &Failed) -> Option<Option<bool>> {
+    match event {
+        Event::TaskDone { task, .. } if *task == failed.task => Some(Some(true)),
+        Event::TaskFailed { task, failure, .. } if *task == failed.task => {
+            let (kind, line) = kind_and_line(failure);
+            let before = &failed.digest;
+            let is_same =
+                kind == before.kind && template(kind, &line) == template(kind, &before.line);
+            Some(is_same.then_some(false))
+        }
+        _ => None,
+    }
+}
+
+/// Digests the attempts of one delegation. `None` until all of them have ended.
+#[must_use]
+pub fn of_delegation(attempts: &[Delegation]) -> Option<Digest> {
+    let (first, last) = (attempts.first()?, attempts.last()?);
+    if attempts.iter().any(|attempt| attempt.outcome.is_none()) {
+        return None;
+    }
+    let time = |attempt: &Delegation| attempt.duration_ms.unwrap_or(0);
+    let ended = |attempt: &Delegation| attempt.at_ms.saturating_add_unsigned(time(attempt));
+    let passed = last.outcome.as_deref() == Some("completed");
+    let failed = attempts.iter().filter(|attempt| attempt.kind.is_some());
+    Some(Digest {
+        source: DigestSource::Delegation,
+        id: first.id.clone(),
+        steps: attempts.len() as u64,
+        spec: String::new(),
+        agent: first.agent.clone(),
+        started_ms: first.at_ms,
+        ended_ms: ended(last),
+        tasks: vec![TaskDigest {
+            id: first.id.clone(),
+            title: String::new(),
+            at_ms: last.at_ms,
+            attempts: u32::try_from(attempts.len()).unwrap_or(u32::MAX),
+            first_pass: passed && attempts.len() == 1,
+            passed,
+            time_ms: attempts.iter().map(time).sum(),
+            cost_micro_usd: None,
+        }],
+        failures: failed
+            .map(|attempt| FailureDigest {
+                task: first.id.clone(),
+                at_ms: ended(attempt),
+                category: attempt.category.clone().unwrap_or_default(),
+                kind: attempt.kind.clone().unwrap_or_default(),
+                line: one_line(delegated_line(attempt)),
+                lost_ms: time(attempt),
+                lost_micro_usd: None,
+                response: attempt
+                    .tried
+                    .as_deref()
+                    .map(|words| Response::from_words(words).as_str().to_owned()),
+                helped: attempt.helped,
+            })
+            .collect(),
+    })
+}
+
+fn delegated_line(attempt: &Delegation) -> &str {
+    let line = attempt.blocked_on.as_ref().or(attempt.message.as_ref());
+    line.map_or("", String::as_str)
+}
+
+fn one_line(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty());
+    line.unwrap_or_default()
+        .trim()
+        .chars()
+        .take(MAX_LINE)
+        .collect()
+}
+
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    [one, other]
+        .into_iter()
+        .flatten()
+        .reduce(u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use regreen_model::{AttemptReport, PromptKind, TaskId};
+
+    use super::*;
+
+    fn key(id: &str) -> TaskKey {
+        TaskKey {
+            id: TaskId::parse(id).unwrap(),
+            occurrence: 1,
+            title: "Write it".to_owned(),
+        }
+    }
+
+    fn started(id: &str, attempt: u32) -> Event {
+        Event::AttemptStarted {
+            seq: 1,
+            task: key(id),
+            attempt,
+            prompt: PromptKind::Retry,
+            timeout_ms: 1_000,
+        }
+    }
+
+    fn ended(id: &str, attempt: u32) -> Event {
+        Event::AttemptEnded {
+            task: key(id),
+            attempt,
+            charged: true,
+            counted: None,
+            report: Box::new(AttemptReport::default()),
+        }
+    }
+
+    fn failed(id: &str, attempt: u32, error: &str) -> Event {
+        Event::TaskFailed {
+            task: key(id),
+            attempt,
+            failure: FailureRecord::new(error),
+            only_red: false,
+        }
+    }
+
+    fn done(id: &str) -> Event {
+        Event::TaskDone {
+            task: key(id),
+            marks: std::collections::BTreeSet::new(),
+            hash: None,
+        }
+    }
+
+    /// Digests events that happen ten seconds apart.
+    fn digest(events: Vec<Event>) -> Option<Digest> {
+        let times = (0..).step_by(10_000);
+        let events: Vec<(i64, Event)> = times.zip(events).collect();
+        of_run("a", 7, "login", 0, &events)
+    }
+
+    #[test]
+    fn a_task_that_fails_twice_and_passes_was_helped_the_second_time() {
+        let attempt = |n, error| [started("1.1", n), ended("1.1", n), failed("1.1", n, error)];
+        let mut events = Vec::from(attempt(1, "boom 1"));
+        events.extend(attempt(2, "boom 2"));
+        events.extend([started("1.1", 3), ended("1.1", 3), done("1.1")]);
+        let found = digest(events).unwrap();
+        let task = &found.tasks[0];
+        assert_eq!(
+            (task.attempts, task.first_pass, task.passed),
+            (3, false, true)
+        );
+        assert_eq!(task.time_ms, 30_000);
+        let helped: Vec<Option<bool>> = found.failures.iter().map(|one| one.helped).collect();
+        assert_eq!(helped, [Some(false), Some(true)]);
+        let first = &found.failures[0];
+        assert_eq!(first.response.as_deref(), Some("another attempt"));
+        assert_eq!((first.lost_ms, first.line.as_str()), (10_000, "boom 1"));
+    }
+
+    #[test]
+    fn another_failure_shows_neither() {
+        let attempt = |n, error| [started("1.1", n), ended("1.1", n), failed("1.1", n, error)];
+        let events = [attempt(1, "boom"), attempt(2, "something else")].concat();
+        let found = digest(events).unwrap();
+        let helped: Vec<Option<bool>> = found.failures.iter().map(|one| one.helped).collect();
+        assert_eq!(helped, [None, None]);
+        assert!(!found.tasks[0].passed);
+    }
+
+    #[test]
+    fn a_task_that_was_interrupted_says_nothing_yet() {
+        assert_eq!(digest(vec![started("1.1", 1), ended("1.1", 1)]), None);
+        assert_eq!(digest(Vec::new()), None);
+    }
+
+    #[test]
+    fn a_delegation_counts_once_all_its_attempts_have_ended() {
+        let attempt = |number, outcome: Option<&str>, kind: Option<&str>| Delegation {
+            id: "child-1".to_owned(),
+            number,
+            at_ms: i64::from(number) * 1_000,
+            agent: "claude".to_owned(),
+            outcome: outcome.map(str::to_owned),
+            duration_ms: Some(500),
+            kind: kind.map(str::to_owned),
+            message: kind.map(str::to_owned),
+            tried: Some("tried again with the failure explained, within 600s".to_owned()),
+            helped: Some(true),
+            ..Delegation::default()
+        };
+        let first = attempt(1, Some("failed"), Some("test_failure"));
+        assert_eq!(
+            of_delegation(&[first.clone(), attempt(2, None, None)]),
+            None
+        );
+        let found = of_delegation(&[first, attempt(2, Some("completed"), None)]).unwrap();
+        let task = &found.tasks[0];
+        assert_eq!(
+            (task.attempts, task.first_pass, task.passed),
+            (2, false, true)
+        );
+        assert_eq!(task.time_ms, 1_000);
+        assert_eq!(
+            found.failures[0].response.as_deref(),
+            Some("tried again with the failure explained")
+        );
+        assert_eq!(found.failures.len(), 1);
+    }
+}

@@ -1,0 +1,76 @@
+//! What was done about a failure.
+
+use regreen_model::{Event, PromptKind, RepairAction, TaskKey};
+
+/// What was done about a failure, in words that say nothing about the project.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Response(String);
+
+impl Response {
+    /// Returns the response that an event shows for a task; `None` if it shows none.
+    #[must_use]
+    pub fn of(event: &Event, task: &TaskKey, timeout_ms: u64) -> Option<Self> {
+        let words = match event {
+            Event::RepeatPlanned { task: of } if of == task => "repeat".to_owned(),
+            Event::FixPlanned {
+                task: of, repair, ..
+            } if of == task => match repair {
+                Some(repair) => repair_words(&repair.action),
+                None => "fix task".to_owned(),
+            },
+            Event::PersonAsked { task: of, .. } if of == task => "a person".to_owned(),
+            Event::AttemptStarted {
+                task: of,
+                prompt,
+                timeout_ms: limit,
+                ..
+            } if of == task => attempt_words(*prompt, *limit > timeout_ms).to_owned(),
+            _ => return None,
+        };
+        Some(Self(words))
+    }
+
+    /// Wraps the words of a delegation, of which only the first step counts.
+    #[must_use]
+    pub fn from_words(words: &str) -> Self {
+        let first = words.split([';', ':', ',']).next();
+        let plain = first.unwrap_or(words).trim();
+        Self(plain.to_owned())
+    }
+
+    /// Returns it as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Packages are known to everyone; files and values are the project's own.
+fn repair_words(action: &RepairAction) -> String {
+    let names_packages = matches!(
+        action,
+        RepairAction::AptInstall { .. }
+            | RepairAction::CargoAdd { .. }
+            | RepairAction::CargoInstall { .. }
+            | RepairAction::GoGet { .. }
+            | RepairAction::NpmInstall { .. }
+            | RepairAction::PipInstall { .. }
+    );
+    if names_packages {
+        format!("repair {action}")
+    } else {
+        format!("repair {}", action.name())
+    }
+}
+
+fn attempt_words(prompt: PromptKind, has_more_time: bool) -> &'static str {
+    match prompt {
+        _ if has_more_time => "more time",
+        PromptKind::First | PromptKind::Retry | PromptKind::NoOp | PromptKind::Reminder => {
+            "another attempt"
+        }
+        PromptKind::Interrupted | PromptKind::NewSession => "a new session",
+        PromptKind::Enriched => "more context",
+        PromptKind::Split => "a split",
+    }
+}
