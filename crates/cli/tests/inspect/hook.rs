@@ -207,21 +207,25 @@ fn the_agent_of_a_run_may_stop() {
     may_stop(tell(&test, &[("REGREEN_KEEPER", "tree-1:x:1")], &input));
 }
 
-#[test]
-fn two_hundred_tasks_take_no_time() {
-    let rows: Vec<String> = (1..=200)
+/// The fastest of several answers in a spec of so many tasks: other programs use this machine too.
+fn time_to_answer(tasks: usize) -> Duration {
+    let rows: Vec<String> = (1..=tasks)
         .map(|n| format!("- [ ] {n}.1 Task {n}\n  - **Do**: something\n  - **Verify**: `true`\n"))
         .collect();
-    let state = r#"{"phase":"execution","taskIndex":150,"totalTasks":200}"#;
+    let state = format!(r#"{{"phase":"execution","taskIndex":0,"totalTasks":{tasks}}}"#);
     let test = spec()
         .file("specs/login/tasks.md", rows.concat())
         .file(STATE_FILE, state);
-    // The fastest of several, because other programs are using this machine too.
-    let quickest = (0..10).map(|_| {
+    let times = (0..10).map(|_| {
         let start = Instant::now();
-        assert!(ask(&test, "").stdout.contains("Task 151/200"));
+        assert!(ask(&test, "").stdout.contains(&format!("Task 1/{tasks}")));
         start.elapsed()
     });
-    let quickest = quickest.min().unwrap();
-    assert!(quickest < Duration::from_millis(50), "{quickest:?}");
+    times.min().unwrap()
+}
+
+#[test]
+fn two_hundred_tasks_take_hardly_longer_than_two() {
+    let (few, many) = (time_to_answer(2), time_to_answer(200));
+    assert!(many < few * 4, "{few:?}, {many:?}");
 }

@@ -790,7 +790,7 @@ fn in_a_file_of_a_thousand_tasks_a_fix_comes_at_once() {
     ));
     let began = Instant::now();
     assert_eq!(workspace.run(&["--recovery-mode"]).code, Some(0));
-    assert!(began.elapsed() < Duration::from_secs(30));
+    assert!(began.elapsed() < Duration::from_secs(120));
     let expected = tasks.replace(
         "- [ ] 500.1 Task 500\n  - **Do**: Write it\n  - **Verify**: `test -f fixed`\n\n",
         "- [x] 500.1 Task 500\n  - **Do**: Write it\n  - **Verify**: `test -f fixed`\n\n\

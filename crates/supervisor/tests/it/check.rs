@@ -12,7 +12,7 @@ use regreen_supervisor::{
 };
 use tempfile::TempDir;
 
-pub(crate) const SOON: Duration = Duration::from_secs(2);
+pub(crate) const SOON: Duration = Duration::from_secs(20);
 /// Far longer than any test takes, even on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
