@@ -1,6 +1,7 @@
 //! Reads a message as its author meant it: fenced and quoted text isn't the author's own.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -29,25 +30,68 @@ pub(crate) fn unfenced_lines(text: &str) -> impl Iterator<Item = (usize, &str)> 
 pub(crate) fn sentences(text: &str) -> String {
     let mut apart = String::with_capacity(text.len());
     for line in own_lines(text) {
-        let mut chars = line.chars().peekable();
-        while let Some(c) = chars.next() {
-            apart.push(c);
-            let is_end = match c {
-                '。' | '！' | '？' => true,
-                '.' | '!' | '?' => chars.peek() == Some(&' '),
-                _ => false,
-            };
-            if is_end {
-                apart.push('\n');
-            }
+        for at in sentence_ranges(line) {
+            apart.push_str(&line[at]);
+            apart.push('\n');
         }
-        apart.push('\n');
+        if line.is_empty() {
+            apart.push('\n');
+        }
     }
     apart
 }
 
+/// Returns where the sentences of a line are.
+pub(crate) fn sentence_ranges(line: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    let ends = line.char_indices().filter_map(|(at, c)| {
+        let after = at + c.len_utf8();
+        let is_end = match c {
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => line[after..].starts_with(' '),
+            _ => false,
+        };
+        is_end.then_some(after)
+    });
+    let ends: Vec<usize> = ends.chain([line.len()]).collect();
+    ends.into_iter().filter_map(move |end| {
+        let range = start..end;
+        start = end;
+        (!range.is_empty()).then_some(range)
+    })
+}
+
 pub(crate) fn is_quote(line: &str) -> bool {
     line.trim_start().starts_with('>')
+}
+
+/// Masks code spans and quotations, which aren't the author's own words, by a word of as many bytes.
+pub(crate) fn with_code_masked(line: &str) -> String {
+    let mut masked = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((at, open)) = rest.char_indices().find(|(_, c)| closing_of(*c).is_some()) {
+        let inside = at + open.len_utf8();
+        let end = closing_of(open).and_then(|close| {
+            let length = rest[inside..].find(close)?;
+            Some(inside + length + close.len_utf8())
+        });
+        masked.push_str(&rest[..at]);
+        match end {
+            Some(end) => masked.extend(std::iter::repeat_n('c', end - at)),
+            None => masked.push(open),
+        }
+        rest = &rest[end.unwrap_or(inside)..];
+    }
+    masked + rest
+}
+
+fn closing_of(open: char) -> Option<char> {
+    match open {
+        '`' | '"' => Some(open),
+        '“' => Some('”'),
+        '„' => Some('“'),
+        _ => None,
+    }
 }
 
 /// Removes code spans, which aren't the author's own words.
