@@ -18,7 +18,8 @@ static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
           \b(?:await(?:ing|s)?|wait(?:ing|s)?\sfor|pending)\s(?:\S+\s){{0,3}}{what}\b
         | \bplease\s(?:\w+\s){{0,2}}(?:confirm|clarify|advise|specify|decide|choose|pick|select|answer|approve|respond|reply|tell\sme|let\sme\sknow|indicate)\b
         | \b(?:let\sme\sknow|tell\sme)\s(?:which|whether|what|how|who|where|when|if\s(?:you(?:'d|\swould)?\s(?:want|prefer|like)|(?:i|we|it|this|that)\s(?:should|is|shall)))\b
-        | \b(?:i|we)(?:'ll|\swill|\swould)?\s(?:need|require)\s(?:you\sto\s(?:\w+\s)?(?:confirm|decide|choose|tell|clarify|specify|approve|pick|say)|(?:your|an?|some|more|further)\s(?:\w+\s)?{what})\b"
+        | \b(?:i|we)(?:'ll|\swill|\swould)?\s(?:need|require)\s(?:you\sto\s(?:\w+\s)?(?:confirm|decide|choose|tell|clarify|specify|approve|pick|say)|(?:your|an?|some|more|further)\s(?:\w+\s)?{what})\b
+        | \bwarte\s(?:\w+\s){{0,3}}auf\s(?:\w+\s){{0,3}}(?:antwort|bestätigung|entscheidung|freigabe|rückmeldung)\b"
     ))
     .ok()
 });
@@ -138,6 +139,11 @@ mod tests {
             (
                 "Soll ich die alte API behalten?",
                 "Soll ich die alte API behalten?",
+            ),
+            (
+                "Welche Version gilt? Im Plan steht 18, im Image 20. Ich würde 20 nehmen, warte aber auf eine kurze \
+                 Bestätigung.",
+                "Ich würde 20 nehmen, warte aber auf eine kurze Bestätigung.",
             ),
             ("使用哪个数据库？", "使用哪个数据库？"),
             (
