@@ -184,6 +184,9 @@ pub struct Report {
     /// Write a page for a browser to this file, which loads nothing else
     #[arg(long, value_name = "FILE", conflicts_with_all = ["markdown", "json"])]
     pub html: Option<PathBuf>,
+    /// Write test results in JUnit's format to this file: a test for each task
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["html", "markdown", "json"])]
+    pub junit: Option<PathBuf>,
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,

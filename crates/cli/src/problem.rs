@@ -88,6 +88,8 @@ pub enum Problem {
     #[error("cannot write {}", path.display())]
     WriteReport {
         path: PathBuf,
+        /// The flag that names the file.
+        flag: &'static str,
         #[source]
         source: std::io::Error,
     },
@@ -300,7 +302,9 @@ impl Problem {
             }
             Self::Step(_) | Self::Signals(_) | Self::OwnProgram(_) => (Exit::SetUp, None),
             Self::Bundle { .. } => bad_input("name another file with --output FILE"),
-            Self::WriteReport { .. } => bad_input("name another file with --html FILE"),
+            Self::WriteReport { flag, .. } => {
+                bad_input(format!("name another file with {flag} FILE"))
+            }
             Self::NoSuchQuestion { known, .. } if known.is_empty() => {
                 bad_input("no run has an open question")
             }

@@ -11,6 +11,7 @@
 mod event_lines;
 mod failure_text;
 mod json;
+mod junit;
 mod lines;
 mod live;
 mod reporter;
@@ -21,6 +22,7 @@ mod totals;
 
 pub use failure_text::{headline, headline_of, kind_and_place};
 pub use json::JsonLines;
+pub use junit::{AttemptLog, Junit};
 pub use lines::Lines;
 pub use live::{Live, Size, Terminal};
 pub use reporter::Reporter;

@@ -1,10 +1,15 @@
 //! The task file: reading, editing, and its outline for views.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::thread;
+use std::time::Duration;
 
 use regreen_documents::{EditError, RowId, TaskFile};
-use regreen_model::{NextStep, OutlineKind, OutlineRow, PlanQuery, PlanStatus, TaskKey, TaskKind};
+use regreen_model::{
+    NextStep, OutlineKind, OutlineRow, PlanQuery, PlanStatus, TaskId, TaskKey, TaskKind,
+};
 use regreen_workspace::{
     Digest, EditFileError, EditReport, ReadError, RealDisk, edit_file, read_text,
 };
@@ -13,11 +18,22 @@ use crate::history::EarlierRuns;
 use crate::observer::RunObserver;
 use crate::performer::{PerformError, Performer};
 
+/// How often to look whether rows that are gone come back: a program that saves a file in place empties it
+/// before it writes it.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+/// After so many looks that find the same text, the rows have been removed.
+const STEADY_LOOKS: u32 = 25;
+const MAX_LOOKS: u32 = 250;
+/// How often an edit starts again because it met a file without rows that were there.
+const MAX_EDITS: u32 = 5;
+
 /// The task file. Read for every question, but parsed again only if it has changed.
 #[derive(Debug)]
 pub(crate) struct PlanFile {
     path: PathBuf,
     last: Option<Rc<TaskFile>>,
+    /// The last one that can't have been read while it was being saved.
+    whole: Option<Rc<TaskFile>>,
     /// The ticks of this process since it last emptied a box.
     ticks: Vec<Tick>,
     /// The file that was last found to have all of them.
@@ -50,12 +66,41 @@ impl PlanFile {
         Self {
             path: path.to_owned(),
             last: None,
+            whole: None,
             ticks: Vec::new(),
             checked: None,
         }
     }
 
+    /// Reads the file. If rows are gone, waits until they come back, or until the file has been without
+    /// them for half a second.
     pub(crate) fn read(&mut self) -> Result<Rc<TaskFile>, ReadError> {
+        let mut read = self.read_once();
+        let mut steady = 0;
+        for _ in 0..MAX_LOOKS {
+            if self.is_whole(&read) || steady == STEADY_LOOKS {
+                break;
+            }
+            thread::sleep(LOOK_INTERVAL);
+            let next = self.read_once();
+            steady = if is_same(&read, &next) { steady + 1 } else { 0 };
+            read = next;
+        }
+        let file = read?;
+        self.whole = Some(Rc::clone(&file));
+        Ok(file)
+    }
+
+    /// Whether the file has all rows that it had before. One that was never read has none to lose.
+    fn is_whole(&self, read: &Result<Rc<TaskFile>, ReadError>) -> bool {
+        match (&self.whole, read) {
+            (None, _) => true,
+            (Some(whole), Ok(file)) => !lacks_rows(file, whole),
+            (Some(_), Err(error)) => !matches!(error, ReadError::NotFound { .. }),
+        }
+    }
+
+    fn read_once(&mut self) -> Result<Rc<TaskFile>, ReadError> {
         match read_text(&RealDisk, &self.path) {
             Ok(read) => Ok(self.parse(read.text)),
             Err(error) => {
@@ -78,17 +123,42 @@ impl PlanFile {
         &mut self,
         mut change: impl FnMut(&TaskFile) -> Result<Option<TaskFile>, EditError>,
     ) -> Result<EditReport, EditPlanError> {
+        let mut tries = 1;
+        loop {
+            let believes_all = tries == MAX_EDITS;
+            if let (edited, true) = self.try_edit(&mut change, believes_all)? {
+                return Ok(edited);
+            }
+            tries += 1;
+            self.read().map_err(EditFileError::Read)?;
+        }
+    }
+
+    /// Edits the file, unless rows are gone that it had when it was last whole. Returns whether it did.
+    fn try_edit(
+        &mut self,
+        change: &mut impl FnMut(&TaskFile) -> Result<Option<TaskFile>, EditError>,
+        believes_all: bool,
+    ) -> Result<(EditReport, bool), EditPlanError> {
         let path = self.path.clone();
         let mut made = None;
+        let mut is_whole = true;
         let edited = edit_file(&RealDisk, &path, |text| {
             let file = self.parse(text.to_owned());
+            let whole = self.whole.as_ref();
+            is_whole = believes_all || whole.is_none_or(|whole| !lacks_rows(&file, whole));
+            if !is_whole {
+                return Ok(None);
+            }
+            self.whole = Some(Rc::clone(&file));
             made = change(&file)?.map(Rc::new);
             Ok(made.as_ref().map(|file| file.text().to_owned()))
         })?;
         if made.is_some() {
+            self.whole.clone_from(&made);
             self.last = made;
         }
-        Ok(edited)
+        Ok((edited, is_whole))
     }
 
     /// Ticks or unticks a task; does nothing if the task is gone.
@@ -147,6 +217,25 @@ impl PlanFile {
             }
         }
     }
+}
+
+/// Whether two reads found the same.
+fn is_same(one: &Result<Rc<TaskFile>, ReadError>, other: &Result<Rc<TaskFile>, ReadError>) -> bool {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Rc::ptr_eq(one, other),
+        (Err(_), Err(_)) => true,
+        _ => false,
+    }
+}
+
+/// Whether rows of the earlier file are gone.
+fn lacks_rows(file: &TaskFile, earlier: &TaskFile) -> bool {
+    !std::ptr::eq(file, earlier) && !ids(earlier).is_subset(&ids(file))
+}
+
+fn ids(file: &TaskFile) -> BTreeSet<(TaskId, u32)> {
+    let keys = file.rows().filter_map(|row| file.key(row));
+    keys.map(|key| (key.id, key.occurrence)).collect()
 }
 
 /// Outlines a plan for views: fixes below their task, rows below their group.
@@ -229,6 +318,64 @@ pub(crate) fn read_plan(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PLAN: &str = "- [ ] 1.1 One\n- [ ] 1.2 Two\n";
+
+    /// Reads a plan that is then saved in place: empty for a while, or short for good.
+    fn read_while(saves: impl FnOnce(&Path) + Send) -> (Rc<TaskFile>, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tasks.md");
+        std::fs::write(&path, PLAN).unwrap();
+        let mut plan = PlanFile::new(&path);
+        plan.read().unwrap();
+        let read = thread::scope(|scope| {
+            std::fs::write(&path, "").unwrap();
+            scope.spawn(|| saves(&path));
+            plan.read().unwrap()
+        });
+        let key = read.rows().next().and_then(|row| read.key(row));
+        plan.set_box(&key.unwrap(), true).unwrap();
+        (read, std::fs::read_to_string(&path).unwrap())
+    }
+
+    #[test]
+    fn a_plan_that_is_being_saved_in_place_has_lost_no_row() {
+        let (read, then) = read_while(|path| {
+            thread::sleep(Duration::from_millis(80));
+            std::fs::write(path, "- [ ] 1.1 One\n").unwrap();
+            thread::sleep(Duration::from_millis(80));
+            std::fs::write(path, PLAN).unwrap();
+        });
+        assert_eq!(read.text(), PLAN);
+        assert_eq!(then, "- [x] 1.1 One\n- [ ] 1.2 Two\n");
+    }
+
+    #[test]
+    fn a_row_that_stays_away_was_removed() {
+        let (read, then) = read_while(|path| std::fs::write(path, "- [ ] 1.2 Two\n").unwrap());
+        assert_eq!(read.text(), "- [ ] 1.2 Two\n");
+        assert_eq!(then, "- [x] 1.2 Two\n");
+    }
+
+    #[test]
+    fn an_edit_waits_for_the_rows_that_a_save_has_not_written_yet() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tasks.md");
+        std::fs::write(&path, PLAN).unwrap();
+        let mut plan = PlanFile::new(&path);
+        let file = plan.read().unwrap();
+        let key = file.rows().last().and_then(|row| file.key(row)).unwrap();
+        std::fs::write(&path, "- [ ] 1.1 One\n").unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(80));
+                std::fs::write(&path, PLAN).unwrap();
+            });
+            plan.set_box(&key, true).unwrap();
+        });
+        let then = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(then, "- [ ] 1.1 One\n- [x] 1.2 Two\n");
+    }
 
     #[test]
     fn fixes_are_below_their_task_and_rows_below_their_group() {

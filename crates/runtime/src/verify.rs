@@ -334,8 +334,11 @@ fn why_failed(
 
 struct CheckOutput<'l> {
     log: &'l mut LogFile,
+    /// What is compared with the expected output, before it is masked: a check may look for a secret. It is
+    /// neither stored nor shown.
     stdout: Excerpt,
     stderr: Excerpt,
+    /// What is quoted, masked.
     all: Excerpt,
     scanner: Scanner,
 }
@@ -357,11 +360,14 @@ impl CheckOutput<'_> {
 }
 
 impl Sink for CheckOutput<'_> {
-    fn take(&mut self, stream: Stream, bytes: &[u8]) -> bool {
+    fn read_unmasked(&mut self, stream: Stream, bytes: &[u8]) {
         match stream {
             Stream::Stdout => self.stdout.push(bytes),
             Stream::Stderr => self.stderr.push(bytes),
         }
+    }
+
+    fn take(&mut self, _stream: Stream, bytes: &[u8]) -> bool {
         self.all.push(bytes);
         self.scanner.feed(bytes);
         self.log.write(bytes)

@@ -30,7 +30,7 @@ pub use files::{
     CreateFileError, Digest, Disk, EditFileError, EditReport, FileId, FileKind, FileStat, FileText,
     FolderLock, InPlaceReason, LeftoverError, LockError, MAX_FILE, MAX_REFUSALS, MoveAsideError,
     NewFileAccess, NotAFile, ReadError, RealDisk, RecoveredLeftover, StepError, WriteMethod,
-    create_dir_all, create_file, edit_file, move_aside, open_file, read_file, read_text,
+    create_dir_all, create_file, edit_file, move_aside, open_file, read_file, read_tail, read_text,
     read_text_file, recover_leftovers,
 };
 pub use git::{

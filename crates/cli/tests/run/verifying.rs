@@ -337,3 +337,25 @@ x - [x] 1.1 Is there
 
 "#]]);
 }
+
+/// The key that no one may find in what is published.
+const KEY: &str = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
+
+#[test]
+fn a_check_that_looks_for_a_secret_sees_it_and_nothing_else_does() {
+    let tasks = format!(
+        "- [ ] 1.1 Publish it\n  - **Verify**: `cat bundle.js` does not contain \"{KEY}\"\n"
+    );
+    let workspace = Workspace::with_tasks(&tasks)
+        .file("bundle.js", format!("let key = '{KEY}'\n"))
+        .agent("*) echo TASK_COMPLETE ;;");
+    workspace
+        .run_as_text(&["--max-task-iterations=1"])
+        .exits(1)
+        .omits(KEY)
+        .mentions("Max retries reached for task 1.1");
+    workspace
+        .regreen(&["log", "1.1", "--verify"])
+        .exits(0)
+        .omits(KEY);
+}

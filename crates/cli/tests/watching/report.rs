@@ -88,3 +88,60 @@ fn an_earlier_run_has_a_report_of_its_own() {
     assert_eq!(newest["healed"], serde_json::json!([]));
     assert_eq!(newest["done"][0]["id"], "1.2", "{newest}");
 }
+
+#[test]
+fn the_junit_report_has_a_test_for_each_task_and_is_no_greener_than_the_run() {
+    let workspace = healed();
+    workspace
+        .regreen(&["report", "--junit", "results.xml"])
+        .exits(0);
+    let xml = workspace.text("results.xml");
+    for part in [
+        r#"<testsuite name="demo" tests="3" disabled="1" errors="0" failures="0">"#,
+        "<testcase name=\"1.1 First &lt;script&gt;alert(1)",
+        "<flakyFailure ",
+        "No such file or directory",
+        r#"<skipped message="unverified: nothing checked the result"/>"#,
+    ] {
+        assert!(xml.contains(part), "{part}: {xml}");
+    }
+}
+
+#[test]
+fn a_run_writes_its_junit_report_and_one_that_is_killed_leaves_no_green_one() {
+    let workspace = crate::patient();
+    let run = workspace.start(&["--junit", "results.xml"], "working");
+    let begun = workspace.text("results.xml");
+    assert!(begun.contains("the run has not ended"), "{begun}");
+    run.signal("KILL");
+    run.wait();
+    assert_eq!(workspace.text("results.xml"), begun);
+    crate::go(&workspace);
+    workspace.run(&["--junit", "results.xml"]).exits(0);
+    let ended = workspace.text("results.xml");
+    assert!(
+        ended.contains(r#"tests="2" disabled="0" errors="0" failures="0""#),
+        "{ended}"
+    );
+}
+
+#[test]
+fn a_task_that_failed_fails_in_the_junit_report_with_its_cause_and_its_log() {
+    let workspace =
+        Workspace::with_tasks("- [ ] 1.1 First\n  - **Verify**: `cat wanted`\n- [ ] 1.2 Second\n")
+            .agent("*) echo some words; echo TASK_COMPLETE ;;");
+    workspace
+        .run(&["--max-task-iterations=2", "--junit", "results.xml"])
+        .exits(1);
+    let xml = workspace.text("results.xml");
+    for part in [
+        r#"tests="3" disabled="1" errors="1" failures="1""#,
+        "<failure message=\"cat: wanted: No such file or directory\"",
+        "<rerunFailure ",
+        "<system-out>some words",
+        r#"<skipped message="not run"/>"#,
+        "Max retries reached for task 1.1 after 2 attempts",
+    ] {
+        assert!(xml.contains(part), "{part}: {xml}");
+    }
+}

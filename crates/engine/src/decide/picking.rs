@@ -14,6 +14,8 @@ use crate::command::Command;
 use crate::input::Resumption;
 use crate::state::{FinalCheckPhase, Phase, State, TaskState};
 
+const NO_TASKS: &str =
+    "the task file has no tasks any more; restore it, or remove the spec if it is no longer needed";
 /// The default limit; only a default grows with the plan.
 const DEFAULT_GLOBAL_ITERATIONS: u32 = 100;
 
@@ -189,6 +191,12 @@ fn may_pass_without_agent(task: &TaskState) -> bool {
 
 /// Returns the outcome when nothing is left to run.
 fn outcome(state: &State, plan: &PlanStatus) -> RunOutcome {
+    // A run starts with tasks. A file without any proves nothing, whoever emptied it.
+    if plan.total == 0 {
+        return RunOutcome::NeedsPerson {
+            why: NO_TASKS.to_owned(),
+        };
+    }
     // People may remove tasks, but a task that an agent removed is not done.
     let is_lost = plan.missing.iter().any(|task| state.lost.contains(task));
     match (plan.open, plan.open_besides) {

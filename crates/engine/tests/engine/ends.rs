@@ -26,6 +26,13 @@ fn the_requested_tasks_may_be_done_while_others_are_open() {
     assert_eq!(outcome(&run), &RunOutcome::OnlyDone);
 }
 
+#[test]
+fn a_plan_without_any_task_is_never_green() {
+    let mut run = Run::start(vec![]);
+    run.nothing_left(0, 0);
+    assert!(matches!(outcome(&run), RunOutcome::NeedsPerson { .. }));
+}
+
 /// A run in which the agent removed task 1.3 twice while it worked on 1.1.
 fn with_a_row_removed_twice() -> Run {
     let mut run = Run::start(vec![]);

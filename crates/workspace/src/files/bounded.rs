@@ -4,7 +4,7 @@
 //! would fill the memory. The whole product reads files through this module; a guard enforces that.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -40,6 +40,19 @@ pub fn read_file(path: &Path, max: u64) -> io::Result<Vec<u8>> {
 pub fn read_text_file(path: &Path, max: u64) -> io::Result<String> {
     let bytes = read_file(path, max)?;
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// Reads the last bytes of a text file, without the rest.
+///
+/// # Errors
+/// Returns an error if it can't be read, or isn't a file ([`NotAFile`]).
+pub fn read_tail(path: &Path, bytes: u64) -> io::Result<String> {
+    let mut file = open_file(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
+    let mut tail = Vec::new();
+    file.take(bytes).read_to_end(&mut tail)?;
+    Ok(String::from_utf8_lossy(&tail).into_owned())
 }
 
 /// Opens a regular file for reading, following links.

@@ -14,7 +14,7 @@ mod rename;
 mod target;
 mod temp_file;
 
-pub use bounded::{MAX_FILE, NotAFile, open_file, read_file, read_text_file};
+pub use bounded::{MAX_FILE, NotAFile, open_file, read_file, read_tail, read_text_file};
 pub use create::{CreateFileError, create_dir_all, create_file};
 pub(crate) use disk::IoContext;
 pub use disk::{Disk, FileId, FileKind, FileStat, FolderLock, NewFileAccess, StepError};

@@ -106,6 +106,7 @@ fn the_run(spec: &str, agent: &str) -> Run {
         detach: false,
         detached: false,
         json: false,
+        junit: None,
         settings: SettingFlags {
             agent: AgentFlags {
                 agent: agent.parse().ok(),

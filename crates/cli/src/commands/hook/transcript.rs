@@ -1,9 +1,8 @@
 //! The end of a session's transcript.
 
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use regreen_workspace::open_file;
+use regreen_workspace::read_tail;
 use serde_json::Value;
 
 /// How much of the end is read.
@@ -14,16 +13,7 @@ const COMPLETION: &str = "ALL_TASKS_COMPLETE";
 
 /// Returns the end of a transcript; empty if it can't be read.
 pub(super) fn tail(path: &Path) -> String {
-    read_tail(path).unwrap_or_default()
-}
-
-fn read_tail(path: &Path) -> std::io::Result<String> {
-    let mut file = open_file(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
-    let mut bytes = Vec::new();
-    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    read_tail(path, TAIL_BYTES).unwrap_or_default()
 }
 
 /// Whether the agent itself has said that everything is done. Prompts and tool output may contain

@@ -1,6 +1,7 @@
 //! `regreen report`: what a run has done, for someone who wasn't there.
 
 mod html;
+mod junit;
 mod markdown;
 mod sections;
 mod text;
@@ -11,6 +12,7 @@ use regreen_overview::{Report as RunReport, RunView};
 use regreen_runtime::workspace_masks;
 use regreen_store::Run;
 
+pub use self::junit::{begin as begin_junit, end as end_junit};
 use self::sections::Page;
 use crate::arguments::Report;
 use crate::exit::Exit;
@@ -25,13 +27,17 @@ pub fn run(arguments: &Report) -> Result<Exit, Problem> {
     let history = SpecHistory::open(&context.places)?;
     let name = context.places.spec.name.clone();
     let run = history.run_named(arguments.run.as_deref(), &name)?;
+    if let Some(file) = &arguments.junit {
+        junit::write(file, &context.places, &run)?;
+        note_file(&context, file);
+        return Ok(Exit::Success);
+    }
     let report = report(&context, &history, &run)?;
     let masks = workspace_masks(&context.places.root, &own_secrets());
     if let Some(file) = &arguments.html {
         let page = masks.mask(&html::page(&Page::of(&report)));
         write(file, &page)?;
-        let shown = output::path_from(&context.here, file);
-        output::note(&format!("the report is in {shown}"));
+        note_file(&context, file);
         return Ok(Exit::Success);
     }
     if arguments.json {
@@ -60,9 +66,15 @@ fn report(context: &SpecContext, history: &SpecHistory, run: &Run) -> Result<Run
     Ok(RunReport::new(&view, name, false))
 }
 
+fn note_file(context: &SpecContext, file: &Path) {
+    let shown = output::path_from(&context.here, file);
+    output::note(&format!("the report is in {shown}"));
+}
+
 fn write(file: &Path, text: &str) -> Result<(), Problem> {
     std::fs::write(file, text).map_err(|source| Problem::WriteReport {
         path: file.to_owned(),
+        flag: "--html",
         source,
     })
 }

@@ -21,6 +21,7 @@ use regreen_workspace::{Programs, RealDisk, read_text};
 use self::person::{AskMode, AtTerminal, Respondents};
 use self::question_program::QuestionProgram;
 pub use self::view::View;
+use super::report;
 use crate::agent_lookup::{find_agent, identity, missing_login};
 use crate::answers;
 use crate::arguments::task_id;
@@ -63,6 +64,9 @@ pub struct Run {
     /// Print one JSON event per line
     #[arg(long)]
     pub json: bool,
+    /// Write test results in JUnit's format to this file: a test for each task
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    pub junit: Option<PathBuf>,
     /// Heal failed tasks: add a fix task to the plan, run it, and try again. Stays on until the
     /// spec is done
     #[arg(long, conflicts_with = "no_recovery_mode")]
@@ -113,7 +117,11 @@ pub fn run_for(arguments: &Run, user_file: Option<PathBuf>) -> Result<Exit, Prob
     if arguments.detached {
         detach::leave_session()?;
     }
-    prepared.start(View::choose(arguments.json), arguments.detached)
+    prepared.start(
+        View::choose(arguments.json),
+        arguments.detached,
+        arguments.junit.as_deref(),
+    )
 }
 
 impl PreparedRun {
@@ -200,7 +208,15 @@ impl PreparedRun {
         })
     }
 
-    fn start(self, mut view: View, is_detached: bool) -> Result<Exit, Problem> {
+    fn start(
+        self,
+        mut view: View,
+        is_detached: bool,
+        junit: Option<&Path>,
+    ) -> Result<Exit, Problem> {
+        if let Some(file) = junit {
+            report::begin_junit(file, &self.context.places)?;
+        }
         let terminal = AtTerminal::new(
             output::question_style(),
             &self.context.here,
@@ -236,6 +252,9 @@ impl PreparedRun {
         let finished = regreen_runtime::run(setup, &mut view, &mut person);
         let summary = view.finish(now());
         let finished = finished?;
+        if let Some(file) = junit {
+            report::end_junit(file, &paths)?;
+        }
         let outcome = finished.outcome.clone();
         // Before the user's program runs: that may start another run.
         finished.reported()?;
