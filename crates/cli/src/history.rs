@@ -181,6 +181,8 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::ClaimsJudged { task, .. }
         | Event::VerifyStarted { task, .. }
         | Event::VerifyEnded { task, .. }
+        | Event::TestReviewStarted { task, .. }
+        | Event::TestsReviewed { task, .. }
         | Event::TaskFailed { task, .. }
         | Event::RepeatPlanned { task }
         | Event::OpinionAsked { task, .. }

@@ -99,6 +99,8 @@ pub enum Problem {
     ManyQuestions { id: String, known: Vec<String> },
     #[error("{why}")]
     NotThatAnswer { why: String },
+    #[error("cannot keep the accepted failures")]
+    KeepBaseline(#[source] std::io::Error),
     #[error("cannot keep the answer")]
     GiveAnswer(#[source] std::io::Error),
     #[error("cannot watch the run")]
@@ -318,7 +320,9 @@ impl Problem {
             Self::NotThatAnswer { .. } => {
                 bad_input("run `regreen answer --help` to list the choices")
             }
-            Self::GiveAnswer(_) => set_up("make your state folder writable"),
+            Self::GiveAnswer(_) | Self::KeepBaseline(_) => {
+                set_up("make your state folder writable")
+            }
             Self::Watch(_) | Self::Detach(_) => (Exit::SetUp, None),
             Self::RunKilled => (
                 Exit::Terminated,

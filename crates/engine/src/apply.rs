@@ -2,6 +2,7 @@
 
 mod final_check;
 mod services;
+mod test_review;
 
 use std::collections::BTreeSet;
 
@@ -137,6 +138,7 @@ impl State {
                 task,
                 verdict,
                 diagnosis,
+                tests,
                 took_ms,
                 ..
             } => {
@@ -146,9 +148,25 @@ impl State {
                     took_ms: *took_ms,
                 };
                 self.with(task, |task| {
+                    task.note_red_tests(tests.as_deref());
                     task.verified(verdict, diagnosis.as_deref(), passed);
                 });
             }
+            Event::TestReviewStarted {
+                seq, task, first, ..
+            } => {
+                let phase = Phase::ReviewingTests {
+                    seq: *seq,
+                    first: *first,
+                };
+                self.enter(task, *seq, phase, |_| {});
+            }
+            Event::TestsReviewed {
+                task,
+                review,
+                took_ms,
+                ..
+            } => self.review_tests(task, review, *took_ms),
             Event::RepeatPlanned { task } => self.with(task, TaskState::repeat_planned),
             Event::OpinionAsked { seq, task } => {
                 self.enter(task, *seq, Phase::AskingOpinion { seq: *seq }, |_| {});
@@ -354,11 +372,16 @@ impl State {
             }
             Event::FinalCheckEnded {
                 flaky,
+                known_failures,
                 regressed,
                 not_repeated,
                 took_ms,
                 ..
-            } => self.end_final_check(flaky, regressed, not_repeated, *took_ms),
+            } => {
+                self.mark_all(known_failures, Mark::KnownFailures);
+                self.mark_all(flaky, Mark::Flaky);
+                self.end_final_check(regressed, not_repeated, *took_ms);
+            }
             Event::ReopenAsked { seq, .. } => {
                 self.next_seq = seq + 1;
                 self.final_check.phase = FinalCheckPhase::Reopening { seq: *seq };

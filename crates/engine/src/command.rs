@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use regreen_model::{
     AnswerKind, Claim, CommandSeq, Failure, FailureKind, FailureRecord, FixOrigin,
-    ModificationRequest, PickedTask, PlanQuery, PlannedRepair, PromptKind, RepeatedCheck, Service,
-    StateFile, TaskId, TaskKey, Timestamp, VerifyCommand,
+    ModificationRequest, PickedTask, PlanQuery, PlannedRepair, PromptKind, RedTests, RepeatedCheck,
+    Service, StateFile, TaskId, TaskKey, Timestamp, VerifyCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,8 @@ pub enum Command {
         #[serde(default)]
         environment: Vec<(String, String)>,
     },
+    /// Find out which of the tests that failed failed before the task, and which flicker.
+    ReviewTests(Box<TestReviewOrder>),
     /// Find out whether a repair of the workspace can remove the failure.
     InspectRepair(Box<RepairTarget>),
     /// Ask the agent for the cause of a failure that the rules are not sure of. A query: asking twice
@@ -126,6 +128,7 @@ impl Command {
             Self::Attempt(_)
             | Self::JudgeClaims { .. }
             | Self::Verify { .. }
+            | Self::ReviewTests(_)
             | Self::AskOpinion(_)
             | Self::Repair(_)
             | Self::Commit(_)
@@ -196,6 +199,33 @@ pub struct AttemptOrder {
     /// Environment variables that repairs set.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
+}
+
+/// Tests that failed, and what is known about them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestReviewOrder {
+    /// The task.
+    pub task: TaskKey,
+    /// The attempt that was checked.
+    pub attempt: u32,
+    /// The commands of its Verify.
+    pub commands: Vec<VerifyCommand>,
+    /// The check of the workspace, for tasks without a Verify.
+    pub gate: Option<String>,
+    /// How long each command may take.
+    pub timeout_ms: u64,
+    /// Environment variables that repairs set.
+    pub environment: Vec<(String, String)>,
+    /// The tests that failed.
+    pub red: RedTests,
+    /// The tests that failed when the command ran before; `None` if it didn't.
+    pub red_at_first: Option<BTreeSet<String>>,
+    /// The tests whose failure a person has accepted.
+    pub accepted: BTreeSet<String>,
+    /// The tests that have flickered often in this run.
+    pub quarantined: BTreeSet<String>,
+    /// The failure of the check.
+    pub failure: FailureRecord,
 }
 
 /// A question to the agent about a failure.
@@ -332,6 +362,12 @@ pub struct FinalCheckOrder {
     /// The last attempt of the run. A check that passed after it need not run again if the files
     /// are still as the attempt left them.
     pub last_attempt: Option<(TaskKey, u32)>,
+    /// The tests whose failure a person has accepted.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub accepted_tests: BTreeSet<String>,
+    /// The tests that have flickered often in this run.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub quarantined_tests: BTreeSet<String>,
     /// How long all checks together may take.
     pub limit_ms: u64,
     /// How long each command may take.

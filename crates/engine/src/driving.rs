@@ -253,6 +253,7 @@ mod tests {
         assert!(!ends.is_reissuable(&Input::Recorded { seq: 1 }));
         // A tick must never be stored without its reason.
         let verified = Input::Verified {
+            tests: None,
             seq: 1,
             verdict: Verdict::Green,
             diagnosis: None,

@@ -2,8 +2,8 @@
 
 use regreen_model::{
     AttemptReport, CommandSeq, Failure, FixBudget, Inspection, PassedVerify, PersonAnswer,
-    PersonChoice, PlanChanges, PlanStatus, RepairResult, RepeatResult, RunConfig, ServiceReport,
-    StopSignal, TaskKey, Usage, Verdict,
+    PersonChoice, PlanChanges, PlanStatus, RedTests, RepairResult, RepeatResult, RunConfig,
+    ServiceReport, StopSignal, TaskKey, TestReview, Usage, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +98,20 @@ pub enum Input {
         /// Why it failed.
         #[serde(default)]
         diagnosis: Option<Box<Failure>>,
+        /// The tests that failed, if the check names them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tests: Option<Box<RedTests>>,
         /// How long they took.
+        #[serde(default)]
+        took_ms: u64,
+    },
+    /// The tests that failed were looked at.
+    TestsReviewed {
+        /// The command that this answers.
+        seq: CommandSeq,
+        /// The tests.
+        review: Box<TestReview>,
+        /// How long it took.
         #[serde(default)]
         took_ms: u64,
     },
@@ -268,6 +281,7 @@ impl Input {
             | Self::Gone { seq }
             | Self::ClaimsJudged { seq, .. }
             | Self::Verified { seq, .. }
+            | Self::TestsReviewed { seq, .. }
             | Self::OpinionGiven { seq, .. }
             | Self::RepairInspected { seq, .. }
             | Self::RepairEnded { seq, .. }
@@ -313,6 +327,7 @@ impl State {
             (Input::Verified { verdict, .. }, Phase::Verifying { again, .. }) => {
                 *again && matches!(verdict, Verdict::Red { .. })
             }
+            (Input::TestsReviewed { .. }, _) => true,
             (Input::Ticked { .. }, Phase::Ticking { done, .. }) => !done,
             (Input::OpinionGiven { .. } | Input::RepairInspected { .. }, _) => true,
             (Input::PersonAnswered { answer, .. }, _) => {

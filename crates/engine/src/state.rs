@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Claim, CommandSeq, FailureRecord, Mark, PassedVerify,
-    PickedTask, PlannedRepair, PromptKind, Regression, RepairAction, RunConfig, RunOutcome,
-    Spending, StopSignal, TaskId, TaskKey, Timestamp, UsageLedger,
+    PickedTask, PlannedRepair, PromptKind, RedTests, Regression, RepairAction, RunConfig,
+    RunOutcome, Spending, StopSignal, TaskId, TaskKey, Timestamp, UsageLedger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +92,9 @@ pub struct State {
     /// The state of the final check.
     #[serde(default)]
     pub final_check: FinalCheck,
+    /// How often tests have flickered in this run.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub flickers: BTreeMap<String, u32>,
     /// The services started so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<ServiceState>,
@@ -286,6 +289,12 @@ pub struct TaskState {
     /// Its fixes that were ticked without being run.
     #[serde(default)]
     pub superseded: Vec<TaskKey>,
+    /// The tests that failed in the last runs of its check, if it names them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub red_tests: Vec<RedTests>,
+    /// The known failures with which it passed.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub known_failures: BTreeSet<String>,
 }
 
 fn one() -> u32 {
@@ -328,6 +337,14 @@ pub enum Phase {
         /// Whether this is the second run of the check.
         again: bool,
         /// Whether the check runs before the agent is asked again.
+        #[serde(default)]
+        first: bool,
+    },
+    /// A review of the tests that failed.
+    ReviewingTests {
+        /// The pending command.
+        seq: CommandSeq,
+        /// Whether the check ran before the agent is asked again.
         #[serde(default)]
         first: bool,
     },
@@ -436,6 +453,7 @@ impl Phase {
             Self::Attempting { seq, .. }
             | Self::JudgingClaims { seq }
             | Self::Verifying { seq, .. }
+            | Self::ReviewingTests { seq, .. }
             | Self::AskingOpinion { seq }
             | Self::Inspecting { seq }
             | Self::Repairing { seq }
@@ -461,6 +479,7 @@ impl Phase {
             Self::Attempting { .. }
                 | Self::JudgingClaims { .. }
                 | Self::Verifying { .. }
+                | Self::ReviewingTests { .. }
                 | Self::AskingOpinion { .. }
                 | Self::Repairing { .. }
                 | Self::Committing { .. }
@@ -480,6 +499,7 @@ impl Phase {
             Self::Superseding { .. } | Self::TickingFixes { .. } => choice != ChoiceKind::Retry,
             Self::Open
             | Self::Verifying { .. }
+            | Self::ReviewingTests { .. }
             | Self::AskingOpinion { .. }
             | Self::Inspecting { .. }
             | Self::Budgeting { .. }
@@ -552,6 +572,7 @@ impl State {
             claimed: self.claimed.clone(),
             earlier_checks: self.earlier_checks.clone(),
             final_check: self.final_check.clone(),
+            flickers: self.flickers.clone(),
             services: self.services.clone(),
             superseded: self.superseded.clone(),
             ..*self
@@ -635,6 +656,8 @@ impl TaskState {
             regressed_at: None,
             is_stalled: false,
             superseded: Vec::new(),
+            red_tests: Vec::new(),
+            known_failures: BTreeSet::new(),
         }
     }
 

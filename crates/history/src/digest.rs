@@ -186,7 +186,8 @@ impl RunDigester {
                 let cost = used.and_then(|usage| usage.cost_micro_usd);
                 self.spend(task, time, cost);
             }
-            Event::VerifyEnded { task, took_ms, .. } => self.spend(task, *took_ms, None),
+            Event::VerifyEnded { task, took_ms, .. }
+            | Event::TestsReviewed { task, took_ms, .. } => self.spend(task, *took_ms, None),
             Event::TaskFailed { task, failure, .. } => self.fail(at, task, failure),
             Event::TaskDone { task, .. } => {
                 let is_original = self.roots.get(task).is_none_or(|root| root == task);

@@ -319,6 +319,8 @@ pub enum Mark {
     VerifyFailed,
     /// Its Verify failed at first, then passed.
     Flaky,
+    /// Tests that were red before the task, or whose failure a person has accepted, are still red.
+    KnownFailures,
     /// No file was changed.
     NothingChanged,
     /// The agent ticked it while working on another task, and its Verify passed.
@@ -332,6 +334,7 @@ impl fmt::Display for Mark {
             Self::ExpectationNotChecked => "expectation not checked",
             Self::VerifyFailed => "its own Verify failed",
             Self::Flaky => "flaky",
+            Self::KnownFailures => "known failures",
             Self::NothingChanged => "nothing changed",
             Self::Claimed => "claimed by the agent",
         })

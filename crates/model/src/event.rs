@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AttemptReport, Failure, FailureRecord, Inspection, Mark, NotRepeated, PassedVerify,
-    PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression,
-    RepairResult, RunConfig, RunOutcome, ServiceReport, StopSignal, TaskId, TaskKey, Timestamp,
-    Usage, Verdict,
+    PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, RedTests,
+    Regression, RepairResult, RunConfig, RunOutcome, ServiceReport, StopSignal, TaskId, TaskKey,
+    TestReview, Timestamp, Usage, Verdict,
 };
 
 /// The number of a command, which its answer repeats.
@@ -168,7 +168,34 @@ pub enum Event {
         /// before its agent works again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         diagnosis: Option<Box<Failure>>,
+        /// The tests that failed, if the check names them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tests: Option<Box<RedTests>>,
         /// How long the check took.
+        #[serde(default)]
+        took_ms: u64,
+    },
+    /// The tests that failed are being looked at: which of them failed before the task, and which flicker.
+    TestReviewStarted {
+        /// The number of the command.
+        seq: CommandSeq,
+        /// The task.
+        task: TaskKey,
+        /// The number of the attempt, counted from 1.
+        attempt: u32,
+        /// Whether the check ran before the agent, because a fix may have been enough.
+        #[serde(default)]
+        first: bool,
+    },
+    /// It is known which of the tests that failed the task is responsible for.
+    TestsReviewed {
+        /// The task.
+        task: TaskKey,
+        /// The number of the attempt, counted from 1.
+        attempt: u32,
+        /// The tests.
+        review: TestReview,
+        /// How long it took.
         #[serde(default)]
         took_ms: u64,
     },
@@ -427,6 +454,9 @@ pub enum Event {
         passed: Vec<TaskKey>,
         /// Tasks among `passed` whose check failed at first.
         flaky: Vec<TaskKey>,
+        /// Tasks among `passed` of whose checks only known failures failed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        known_failures: Vec<TaskKey>,
         /// Tasks that no longer pass.
         regressed: Vec<Regression>,
         /// Checks that were left out.

@@ -1,5 +1,7 @@
 //! The final check: whatever passed in a run must still pass at its end.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{FailureRecord, Service, TaskKey, VerifyCommand, named_enum};
@@ -40,6 +42,9 @@ pub struct PassedVerify {
     /// The services that ran during the check.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<Service>,
+    /// The known failures with which it passed.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub known_failures: BTreeSet<String>,
 }
 
 /// A check that the final check repeats, once for all tasks that share it.
@@ -59,6 +64,9 @@ pub struct RepeatedCheck {
     /// The services that must run during the check.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<Service>,
+    /// The known failures with which it passed.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub known_failures: BTreeSet<String>,
 }
 
 impl RepeatedCheck {
@@ -93,6 +101,8 @@ pub enum RepeatVerdict {
     Passed,
     /// It failed, then passed.
     Flaky,
+    /// It failed, and so did only tests that are known failures.
+    KnownFailures,
     /// It failed twice.
     Red {
         /// Why it failed.

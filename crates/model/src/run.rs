@@ -59,6 +59,9 @@ pub struct RunConfig {
     /// The policy for changes that weaken a check. Runs of versions without it go on without it.
     #[serde(default = "tamper_of_older_runs")]
     pub tamper: TamperPolicy,
+    /// The tests whose failure a person has accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted_tests: Vec<String>,
     /// Whether a task fails if nothing verifies it, or if its Verify passes only the second time.
     #[serde(default)]
     pub strict: bool,
@@ -113,6 +116,7 @@ impl Default for RunConfig {
             final_check: FinalCheckPolicy::default(),
             final_check_time_ms: final_check_time_ms(),
             tamper: TamperPolicy::default(),
+            accepted_tests: Vec::new(),
             strict: false,
             diagnosis_ask: DiagnosisAsk::default(),
             stored_limits: None,

@@ -209,6 +209,7 @@ impl RunView {
                 self.take_back(&report.plan);
             }
             Event::VerifyEnded { task, took_ms, .. }
+            | Event::TestsReviewed { task, took_ms, .. }
             | Event::OpinionGiven { task, took_ms, .. } => self.spend_time(task, *took_ms),
             Event::PlanReviewed { changes, .. } => self.take_back(changes),
             Event::ClaimsJudged { taken_back, .. } => self.taken_back.extend_from_slice(taken_back),
@@ -353,6 +354,7 @@ fn activity_after(at: Timestamp, event: &Event) -> Option<Activity> {
         | Event::TaskPicked { .. }
         | Event::AttemptEnded { .. }
         | Event::VerifyEnded { .. }
+        | Event::TestsReviewed { .. }
         | Event::RepairEnded { .. }
         | Event::WaitEnded { .. }
         | Event::PersonAnswered { .. }

@@ -142,6 +142,15 @@ impl EventFormatter {
                 let marks: Vec<Mark> = marks.iter().copied().collect();
                 Some(self.pass(now, task, &marks, hash.as_deref()))
             }
+            Event::TestsReviewed { task, review, .. } => {
+                let lines = review.lines();
+                let (first, rest) = lines.split_first()?;
+                let line = about(Status::Warn, task, first);
+                Some(
+                    rest.iter()
+                        .fold(line, |line, more| line.wrapped_detail(more.clone())),
+                )
+            }
             Event::Chosen { choice } => self.choice(choice),
             Event::FixInserted { task, fix } => Some(self.fix(task, fix)),
             Event::OpinionGiven {
@@ -208,6 +217,7 @@ impl EventFormatter {
             | Event::RunResumed { .. }
             | Event::VerifyStarted { .. }
             | Event::VerifyEnded { .. }
+            | Event::TestReviewStarted { .. }
             | Event::CommitRefused { .. }
             | Event::PlanAsked { .. }
             | Event::RepeatPlanned { .. }

@@ -27,25 +27,41 @@ pub(crate) struct RunTotals {
     only_red: bool,
     charged: BTreeMap<TaskKey, u32>,
     closed: BTreeSet<TaskKey>,
-    /// The finished originals, and whether something verified them.
-    verified: BTreeMap<TaskKey, bool>,
+    /// The finished originals, with their marks.
+    finished: BTreeMap<TaskKey, BTreeSet<Mark>>,
 }
 
-/// How many of the originals that regreen finished were not verified.
+/// How many of the originals that regreen finished were not verified, or not wholly green.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifiedShare {
     /// The finished originals.
     pub done: usize,
     /// Those that nothing verified.
     pub unverified: usize,
+    /// Those whose checks have known failures.
+    pub known_failures: usize,
 }
 
 impl VerifiedShare {
     /// Returns how to show a run that is done: never as simply done if something was not verified.
     #[must_use]
     pub fn outcome(self) -> (Tone, String) {
-        let Self { done, unverified } = self;
+        let Self {
+            done,
+            unverified,
+            known_failures,
+        } = self;
         match unverified {
+            0 if known_failures > 0 => (
+                Tone::Warning,
+                format!("done, {known_failures} of {done} with known failures"),
+            ),
+            _ if known_failures > 0 => (
+                Tone::Warning,
+                format!(
+                    "done, {known_failures} of {done} with known failures, {unverified} unverified"
+                ),
+            ),
             0 => (Tone::Good, "all tasks done".to_owned()),
             _ if unverified == done => (
                 Tone::Warning,
@@ -61,10 +77,14 @@ impl VerifiedShare {
 
 impl RunTotals {
     pub(crate) fn verified_share(&self) -> VerifiedShare {
-        let unverified = self.verified.values().filter(|is_verified| !**is_verified);
+        let with = |mark: Mark| {
+            let marks = self.finished.values();
+            marks.filter(|marks| marks.contains(&mark)).count()
+        };
         VerifiedShare {
-            done: self.verified.len(),
-            unverified: unverified.count(),
+            done: self.finished.len(),
+            unverified: with(Mark::Unverified),
+            known_failures: with(Mark::KnownFailures),
         }
     }
 
@@ -105,17 +125,23 @@ impl RunTotals {
             Event::TaskDone { task, marks, .. } => {
                 self.closed.insert(task.clone());
                 if self.is_own_work(task) {
-                    let is_verified = !marks.contains(&Mark::Unverified);
-                    self.verified.insert(task.clone(), is_verified);
+                    self.finished.insert(task.clone(), marks.clone());
                 }
             }
             Event::TaskSkipped { task } => {
                 self.closed.insert(task.clone());
             }
+            Event::FinalCheckEnded { known_failures, .. } => {
+                for task in known_failures {
+                    if let Some(marks) = self.finished.get_mut(task) {
+                        marks.insert(Mark::KnownFailures);
+                    }
+                }
+            }
             // The task keeps its attempts.
             Event::TaskReopened { task } => {
                 self.closed.remove(task);
-                self.verified.remove(task);
+                self.finished.remove(task);
             }
             Event::WaitEnded { waited_ms, .. } => {
                 self.waited_ms = self.waited_ms.saturating_add(*waited_ms);

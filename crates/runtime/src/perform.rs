@@ -20,6 +20,8 @@ mod settings_guard;
 mod settings_rows;
 mod state_file;
 mod tampering;
+mod test_review;
+mod tests_before;
 mod verify_attempt;
 mod weakened_checks;
 
@@ -41,4 +43,6 @@ pub use saved_plan::is_plan_unreviewed;
 pub(crate) use settings_guard::{SettingsGuard, refuse_changed_settings};
 pub(crate) use state_file::{KnownState, ensure_state_file, remove_state_file, save_state};
 pub(crate) use tampering::Baseline;
-pub(crate) use verify_attempt::verify_attempt;
+pub(crate) use test_review::review_tests;
+pub(crate) use tests_before::TestsBefore;
+pub(crate) use verify_attempt::{JudgedAttempt, verify_attempt};

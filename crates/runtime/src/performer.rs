@@ -19,8 +19,8 @@ use crate::log_file::LogError;
 use crate::notices::Notices;
 use crate::observer::Person;
 use crate::perform::{
-    self, Attempted, Baseline, ClaimsJob, KnownState, OtherPlansGuard, PlanGuard, Recorded,
-    SavedPlan, SettingsGuard, code_of,
+    self, Attempted, Baseline, ClaimsJob, JudgedAttempt, KnownState, OtherPlansGuard, PlanGuard,
+    Recorded, SavedPlan, SettingsGuard, TestsBefore, code_of,
 };
 use crate::plan_file::{PlanFile, read_plan, restore_ticks};
 use crate::process::ProcessError;
@@ -57,6 +57,8 @@ pub(crate) struct Performer {
     /// The command that checks tasks without a Verify.
     pub(crate) gate: Option<String>,
     pub(crate) tamper: TamperPolicy,
+    /// Runs checks on earlier states of the tree.
+    pub(crate) tests_before: TestsBefore,
 }
 
 /// Changes to the plan while foreign code ran for a task.
@@ -221,15 +223,31 @@ impl Performer {
                 };
                 perform::verify_attempt(self, task, *attempt, &check, recorder.observer).map(
                     |(result, took_ms)| {
-                        let (verdict, diagnosis) = result;
+                        let JudgedAttempt {
+                            verdict,
+                            diagnosis,
+                            tests,
+                        } = result;
                         Input::Verified {
                             seq,
                             verdict,
                             diagnosis,
+                            tests,
                             took_ms,
                         }
                     },
                 )
+            }
+            Command::ReviewTests(order) => {
+                let began = Instant::now();
+                let earlier = self.earlier_runs(&recorder.journal.store);
+                perform::review_tests(self, order, &earlier, recorder.observer).map(|review| {
+                    Input::TestsReviewed {
+                        seq,
+                        review: Box::new(review),
+                        took_ms: millis(began.elapsed()),
+                    }
+                })
             }
             Command::Repair(order) => self.repair(order).map(|result| match result {
                 Some(result) => Input::RepairEnded { seq, result },

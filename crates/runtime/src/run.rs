@@ -36,7 +36,7 @@ use crate::notices::{Notices, budget_notices};
 use crate::observer::{Person, RunObserver};
 use crate::perform::{
     self, GuardedCommand, KnownState, OtherPlansGuard, PlanGuard, Recorded, SavedPlan,
-    SettingsGuard,
+    SettingsGuard, TestsBefore,
 };
 use crate::performer::{PerformError, Performer};
 use crate::plan_file::{PlanFile, outline};
@@ -83,6 +83,8 @@ pub struct RunSetup {
     pub keeper: PathBuf,
     /// A request to stop early.
     pub stop: Stop,
+    /// The folder of the user where earlier states of the work tree are checked out for a moment.
+    pub checkouts: Option<PathBuf>,
 }
 
 /// A run that has ended or paused. It holds the working tree until its end has been reported.
@@ -312,6 +314,7 @@ fn performer(
         secrets,
         keeper,
         stop,
+        checkouts,
     } = setup;
     let processes = Processes {
         keepers: Keepers::new(keeper),
@@ -361,6 +364,7 @@ fn performer(
         known_commands,
         gate: config.gate.clone(),
         tamper: config.tamper,
+        tests_before: TestsBefore::new(checkouts.as_deref(), &paths.root),
         paths,
         tree,
         plan,

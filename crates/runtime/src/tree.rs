@@ -213,6 +213,30 @@ impl Tree {
         }
     }
 
+    /// Returns the work tree from before the first attempt that a run made at a task, if git kept it.
+    pub(crate) fn before_task(&self, run: &str, task: &TaskKey) -> Option<Oid> {
+        match self {
+            Self::Git(tree) => tree.before_task(run, task).ok().flatten(),
+            Self::Plain(_) => None,
+        }
+    }
+
+    /// Writes a state of the work tree below `files` in a folder outside of it.
+    pub(crate) fn check_out_beside(&mut self, tree: &Oid, folder: &Path) -> Result<(), TreeError> {
+        match self {
+            Self::Git(git) => git.check_out_beside(tree, folder),
+            Self::Plain(_) => Ok(()),
+        }
+    }
+
+    /// Returns the paths that differ between two states of the work tree.
+    pub(crate) fn changed_between(&self, before: &Oid, after: &Oid) -> BTreeSet<RelPath> {
+        match self {
+            Self::Git(tree) => tree.changed_between(before, after).unwrap_or_default(),
+            Self::Plain(_) => BTreeSet::new(),
+        }
+    }
+
     /// Puts HEAD and its branch back if they have moved since the attempt ended, and describes the
     /// move.
     pub(crate) fn put_head_back(

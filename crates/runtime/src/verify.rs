@@ -1,5 +1,6 @@
 //! Checks of the work: the commands of a task or a delegation.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,9 +10,11 @@ use regreen_documents::{
     PathState, RedCommand, Shell, guarded, inputs_of, is_search, says_no_with_one,
 };
 use regreen_model::{
-    CommandResult, Ending, Evidence, Failure, FailureRecord, Source, Verdict, VerifyCommand,
+    CommandResult, Ending, Evidence, Failure, FailureRecord, RedTests, Source, Verdict,
+    VerifyCommand,
 };
 use regreen_supervisor::{EndReason, Exit, Stdin, Stream};
+use regreen_test_results::TestCommand;
 use regreen_workspace::{Programs, RealDisk};
 
 use crate::execution::ExecutionContext;
@@ -22,9 +25,11 @@ use crate::process::{Job, Sink, ending_of};
 use crate::stop::Stop;
 
 /// How much output is compared with what a command should print.
-const COMPARED_BYTES: usize = 2 * 1024 * 1024;
+pub(crate) const COMPARED_BYTES: usize = 2 * 1024 * 1024;
 /// How much output is quoted.
-const QUOTED_BYTES: usize = 4 * 1024;
+pub(crate) const QUOTED_BYTES: usize = 4 * 1024;
+/// The most failed tests that are looked at by name.
+const MAX_RED_TESTS: usize = 200;
 /// How often a command runs if its keeper is killed each time: its result is then unknown.
 const KEEPERS: u32 = 3;
 
@@ -67,12 +72,22 @@ pub(crate) enum CheckResult {
     Failed {
         failure: FailureRecord,
         evidence: Box<Evidence>,
+        /// The tests that failed, if the command names them.
+        tests: Option<Box<RedTests>>,
     },
 }
 
 impl CheckResult {
     pub(crate) fn has_failed(&self) -> bool {
         matches!(self, Self::Failed { .. })
+    }
+
+    /// Returns the tests that failed, if the command names them.
+    pub(crate) fn take_tests(&mut self) -> Option<Box<RedTests>> {
+        match self {
+            Self::Failed { tests, .. } => tests.take(),
+            Self::Passed | Self::Unverified => None,
+        }
     }
 
     /// Returns the verdict for the engine, with the diagnosis.
@@ -166,6 +181,7 @@ impl ExecutionContext {
         Ok(CheckResult::Failed {
             failure: FailureRecord::new(error),
             evidence: Box::default(),
+            tests: None,
         })
     }
 
@@ -179,12 +195,14 @@ impl ExecutionContext {
         let timeout = check.time_left();
         let text = &command.command;
         log.write(format!("$ {}\n", self.processes.masks.mask(text)).as_bytes());
+        let test_command = TestCommand::parse(text).filter(|_| command.expects.is_none());
+        // Names of tests stand in one stream, and what they belong to in the other.
+        let script = match &test_command {
+            Some(_) => format!("{text} 2>&1"),
+            None => text.replace('\0', ""),
+        };
         let job = Job {
-            argv: vec![
-                self.shell.clone().into(),
-                "-c".into(),
-                OsString::from(guarded(&text.replace('\0', ""), self.shell_kind())),
-            ],
+            argv: self.shell_argv(&script),
             env: self.project_programs.environment(check.environment)?,
             stdin: Stdin::Empty,
             timeout,
@@ -198,7 +216,10 @@ impl ExecutionContext {
             log,
             stdout: Excerpt::new(COMPARED_BYTES),
             stderr: Excerpt::new(COMPARED_BYTES),
-            all: Excerpt::new(QUOTED_BYTES),
+            all: Excerpt::new(match &test_command {
+                Some(_) => COMPARED_BYTES,
+                None => QUOTED_BYTES,
+            }),
             scanner: Scanner::new(Source::Command).with_own_rules(self.own_rules.clone()),
         };
         let ended = self.processes.run(job, &mut output)?;
@@ -219,6 +240,8 @@ impl ExecutionContext {
         if has_passed && missing.is_none() {
             return Ok(Some(CheckResult::Passed));
         }
+        let tests = test_command.filter(|_| !ending.timed_out);
+        let tests = tests.and_then(|tests| self.red_tests(text, &tests, &mut output.all));
         let printed = output.all.end(QUOTED_BYTES);
         let finding = self.finding(command, code, &printed);
         let error = match missing {
@@ -237,7 +260,35 @@ impl ExecutionContext {
                 ..FailureRecord::new(error)
             },
             evidence: Box::new(evidence),
+            tests: tests.map(Box::new),
         }))
+    }
+
+    /// Returns the arguments that run a script as a check.
+    pub(crate) fn shell_argv(&self, script: &str) -> Vec<OsString> {
+        vec![
+            self.shell.clone().into(),
+            "-c".into(),
+            OsString::from(guarded(script, self.shell_kind())),
+        ]
+    }
+
+    /// Returns the tests that failed, unless there are too many or some of the output is missing.
+    fn red_tests(&self, text: &str, tests: &TestCommand, all: &mut Excerpt) -> Option<RedTests> {
+        if all.is_cut() {
+            return None;
+        }
+        let failed = self.masked(tests.results(&all.text()).failed);
+        (!failed.is_empty() && failed.len() <= MAX_RED_TESTS).then(|| RedTests {
+            command: text.to_owned(),
+            failed,
+        })
+    }
+
+    /// Masks names of tests, as everything is that a program prints.
+    pub(crate) fn masked(&self, names: BTreeSet<String>) -> BTreeSet<String> {
+        let masks = &self.processes.masks;
+        names.iter().map(|name| masks.mask(name)).collect()
     }
 
     /// Finds programs as the check does: repairs may have set another PATH.
@@ -290,7 +341,7 @@ fn failed_line(printed: &str) -> Option<usize> {
 }
 
 /// Returns why a program was cancelled: someone asked to stop, or its output would be lost.
-fn why_cancelled(stop: &Stop, log: &mut LogFile) -> PerformError {
+pub(crate) fn why_cancelled(stop: &Stop, log: &mut LogFile) -> PerformError {
     match (stop.asked(), log.check()) {
         (None, Err(error)) => error.into(),
         _ => PerformError::Stopped,

@@ -17,6 +17,7 @@ mod diagnoses;
 mod finding;
 mod invariants;
 mod mutant;
+mod named_tests;
 mod people;
 mod performer;
 mod plan_attack;

@@ -3,7 +3,7 @@
 
 use regreen_documents::TaskFile;
 use regreen_model::{
-    Event, NextStep, RunOutcome, Spending, Task, TaskId, TaskKey, Timestamp, Verdict,
+    Event, Mark, NextStep, RunOutcome, Spending, Task, TaskId, TaskKey, Timestamp, Verdict,
 };
 
 use crate::task_lists;
@@ -58,11 +58,15 @@ pub enum Mutant {
     AcceptsRemovals,
     /// Checks that passed once aren't repeated at the end.
     SkipsFinalCheck,
+    /// A test that the task broke is excused.
+    ExcusesNewFailures,
+    /// A task with known failures is done like any other.
+    HidesKnownFailures,
 }
 
 impl Mutant {
     /// All planted bugs.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::TrustsSecondRed,
         Self::InsertsFixAnew,
         Self::ForgetsToCharge,
@@ -84,6 +88,8 @@ impl Mutant {
         Self::AcceptsTicks,
         Self::AcceptsRemovals,
         Self::SkipsFinalCheck,
+        Self::ExcusesNewFailures,
+        Self::HidesKnownFailures,
     ];
 
     /// Returns whether a review with this bug accepts the plan as it is after an agent's changes.
@@ -167,6 +173,7 @@ fn mishear(mutant: Mutant, state: &State, input: &Input) -> Option<Input> {
                 diagnosis: None,
                 took_ms: 0,
                 seq: *seq,
+                tests: None,
                 verdict: Verdict::Green,
             })
         }
@@ -182,6 +189,17 @@ fn mishear(mutant: Mutant, state: &State, input: &Input) -> Option<Input> {
                 seq,
                 verdict,
                 diagnosis: None,
+                tests: None,
+                took_ms: 0,
+            })
+        }
+        (Mutant::ExcusesNewFailures, Input::TestsReviewed { seq, review, .. }) => {
+            let mut review = review.clone();
+            review.new.clear();
+            review.turned_green.insert("mended".to_owned());
+            Some(Input::TestsReviewed {
+                seq: *seq,
+                review,
                 took_ms: 0,
             })
         }
@@ -195,6 +213,7 @@ fn distort(mutant: Mutant, state: &State, now: Timestamp, input: &Input, decisio
         (Mutant::InsertsFixAnew, Input::Resume(_)) => renumber_fix(decision),
         (Mutant::ForgetsToCharge, _) => forget_charge(decision),
         (Mutant::CallsSkippedGreen, _) => call_green(decision),
+        (Mutant::HidesKnownFailures, _) => hide_known_failures(decision),
         (Mutant::TicksBeforeVerifying, Input::AttemptEnded { .. }) => tick_first(decision),
         (Mutant::WaitsAnew, Input::Resume(_)) => wait_anew(decision, now),
         (Mutant::DoublesTimeForEver, _) => double_time(decision, state),
@@ -241,6 +260,14 @@ fn call_green(decision: &mut Decision) {
             && *outcome == RunOutcome::Skipped
         {
             *outcome = RunOutcome::AllGreen;
+        }
+    }
+}
+
+fn hide_known_failures(decision: &mut Decision) {
+    for event in &mut decision.events {
+        if let Event::TaskDone { marks, .. } = event {
+            marks.remove(&Mark::KnownFailures);
         }
     }
 }

@@ -58,6 +58,7 @@ impl World {
             } => {
                 let verdict = self.verify(task, commands, gate.as_deref());
                 self.watch.saw_verdict(&name_of(task), &verdict);
+                let tests = self.red_tests(&verdict);
                 Input::Verified {
                     seq,
                     diagnosis: match verdict {
@@ -65,9 +66,15 @@ impl World {
                         Verdict::Green | Verdict::Unverified => None,
                     },
                     verdict,
+                    tests,
                     took_ms: 0,
                 }
             }
+            Command::ReviewTests(order) => Input::TestsReviewed {
+                seq,
+                review: Box::new(self.review_tests(order)),
+                took_ms: 0,
+            },
             Command::AskOpinion(_) => Input::OpinionGiven {
                 seq,
                 diagnosis: self.diagnosis(),

@@ -388,6 +388,7 @@ fn edits(command: &Command) -> bool {
         | Command::SaveState(_) => true,
         Command::ReadPlan(_)
         | Command::Verify { .. }
+        | Command::ReviewTests(_)
         | Command::AskOpinion(_)
         | Command::InspectRepair(_)
         | Command::Repair(_)

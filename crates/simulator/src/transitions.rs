@@ -8,7 +8,7 @@ use regreen_engine::{FinalCheckPhase, Input, Phase, State};
 pub type Transition = (&'static str, &'static str);
 
 /// The inputs that each phase waits for: the table in `decide/mod.rs`.
-const ANSWERS: [Transition; 32] = [
+const ANSWERS: [Transition; 33] = [
     ("nothing", "start"),
     ("reading", "plan_read"),
     ("attempting", "session_seen"),
@@ -18,6 +18,7 @@ const ANSWERS: [Transition; 32] = [
     ("verifying", "verified"),
     ("verifying_again", "verified"),
     ("verifying_first", "verified"),
+    ("reviewing_tests", "tests_reviewed"),
     ("asking_opinion", "opinion_given"),
     ("inspecting", "repair_inspected"),
     ("repairing", "repair_ended"),
@@ -46,13 +47,14 @@ const ANSWERS: [Transition; 32] = [
 
 /// Every phase that can be pending. In each of them the process may die or be stopped, there may be
 /// a notice, and the command may turn out to be impossible.
-const PENDING: [&str; 23] = [
+const PENDING: [&str; 24] = [
     "reading",
     "attempting",
     "judging_claims",
     "verifying",
     "verifying_again",
     "verifying_first",
+    "reviewing_tests",
     "asking_opinion",
     "inspecting",
     "repairing",
@@ -96,11 +98,12 @@ const EDITING: [&str; 15] = [
 ];
 
 /// These run foreign code, which may change the plan. An attempt reports such changes itself.
-const GUARDED: [&str; 7] = [
+const GUARDED: [&str; 8] = [
     "judging_claims",
     "verifying",
     "verifying_again",
     "verifying_first",
+    "reviewing_tests",
     "asking_opinion",
     "repairing",
     "committing",
@@ -182,6 +185,7 @@ fn phase_name(phase: &Phase) -> &'static str {
         Phase::Verifying { first: true, .. } => "verifying_first",
         Phase::Verifying { again: true, .. } => "verifying_again",
         Phase::Verifying { .. } => "verifying",
+        Phase::ReviewingTests { .. } => "reviewing_tests",
         Phase::AskingOpinion { .. } => "asking_opinion",
         Phase::Inspecting { .. } => "inspecting",
         Phase::Repairing { .. } => "repairing",
@@ -215,6 +219,7 @@ fn input_name(input: &Input) -> &'static str {
         Input::Gone { .. } => "gone",
         Input::ClaimsJudged { .. } => "claims_judged",
         Input::Verified { .. } => "verified",
+        Input::TestsReviewed { .. } => "tests_reviewed",
         Input::OpinionGiven { .. } => "opinion_given",
         Input::RepairInspected { .. } => "repair_inspected",
         Input::RepairEnded { .. } => "repair_ended",

@@ -63,6 +63,10 @@ pub(crate) struct World {
     pub(crate) reached: BTreeSet<Transition>,
     /// The last answers, which may arrive again.
     pub(crate) answered: VecDeque<Input>,
+    /// Whether checks name the tests that failed.
+    pub(crate) names_tests: bool,
+    /// How many red checks named tests.
+    pub(crate) reds: usize,
     /// The counter for new names.
     pub(crate) made: u64,
     pub(crate) crashes: u32,
@@ -83,6 +87,8 @@ impl World {
         let agent = Character::any(&mut rng);
         let trouble = rng.below(10);
         let file = Rc::new(TaskFile::read(plan.text));
+        // Derived, not drawn: a draw would change what every seed does.
+        let names_tests = config.max_wait_ms / WAIT_MS % 3 == 1;
         Self {
             mutant,
             plan,
@@ -108,6 +114,8 @@ impl World {
             commits: BTreeMap::new(),
             reached: BTreeSet::new(),
             answered: VecDeque::new(),
+            names_tests,
+            reds: 0,
             made: 0,
             crashes: 0,
             restarts: 0,

@@ -52,6 +52,12 @@ impl CheckContext<'_> {
     }
 }
 
+/// Returns whether a file at this path is a test, or something that tests compare with or are set up by.
+#[must_use]
+pub fn is_part_of_tests(path: &str) -> bool {
+    roles::is_part_of_tests(path)
+}
+
 /// The most signs that are reported.
 const MAX_SIGNS: usize = 50;
 

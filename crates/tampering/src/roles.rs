@@ -77,6 +77,14 @@ static INNER_TESTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?m)^\s*#\[(?:\w+::)?(?:test|rstest|test_case)\b|^\s*#\[cfg\(test\)\]|^\s*if import\.meta\.vitest|^\s*>>> ").ok()
 });
 
+/// Returns whether a file at this path is a test, or something that tests compare with or are set up by.
+pub(crate) fn is_part_of_tests(path: &str) -> bool {
+    let of_tests = [Role::Test, Role::Snapshot, Role::Setup];
+    PATTERNS
+        .iter()
+        .any(|(role, pattern)| of_tests.contains(role) && pattern.is_match(path))
+}
+
 /// Returns the roles of a file.
 pub(crate) fn roles(file: &Edited<'_>) -> Vec<Role> {
     let is_it = |(_, pattern): &&(Role, Regex)| pattern.is_match(file.path);

@@ -4,7 +4,7 @@ use crate::manifest::Manifest;
 use crate::tree;
 
 /// Every crate, present or planned, and the crates it may depend on.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("model", &[]),
     ("documents", &["model"]),
     ("diagnosis", &["model"]),
@@ -12,6 +12,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("redaction", &["model"]),
     ("store", &["model"]),
     ("tampering", &["model"]),
+    ("test-results", &["documents"]),
     ("overview", &["model", "store"]),
     ("history", &["model", "diagnosis", "store"]),
     ("reporters", &["model", "diagnosis"]),
@@ -25,11 +26,12 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("test-support", &[]),
 ];
 
-const BELOW_RUNTIME: [&str; 11] = [
+const BELOW_RUNTIME: [&str; 12] = [
     "model",
     "documents",
     "diagnosis",
     "tampering",
+    "test-results",
     "agents",
     "redaction",
     "store",
@@ -39,11 +41,12 @@ const BELOW_RUNTIME: [&str; 11] = [
     "repairs",
 ];
 
-const BELOW_CLI: [&str; 15] = [
+const BELOW_CLI: [&str; 16] = [
     "model",
     "documents",
     "diagnosis",
     "tampering",
+    "test-results",
     "agents",
     "redaction",
     "store",

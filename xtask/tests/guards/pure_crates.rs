@@ -8,7 +8,7 @@ use crate::arrows::folder_of;
 use crate::manifest::Manifest;
 use crate::tree;
 
-const PURE: [&str; 7] = [
+const PURE: [&str; 8] = [
     "model",
     "documents",
     "diagnosis",
@@ -16,6 +16,7 @@ const PURE: [&str; 7] = [
     "agents",
     "redaction",
     "tampering",
+    "test-results",
 ];
 
 const RUNTIMES: [&str; 5] = [

@@ -4,6 +4,7 @@ mod accept_plan;
 mod agents;
 mod answer;
 mod attach;
+mod baseline;
 mod bundle;
 mod choices;
 mod config;
@@ -34,6 +35,7 @@ use clap_complete::Shell;
 use regreen_model::ChoiceKind;
 use regreen_supervisor::is_started_by_a_run;
 
+use self::baseline::Baseline;
 use self::config::Config;
 use self::delegate::Delegate;
 use self::hook::Hook;
@@ -110,6 +112,9 @@ pub enum Command {
     /// Forget, export or import what regreen has learnt from failures
     #[command(subcommand)]
     History(HistoryCommand),
+    /// Show and accept tests that are red
+    #[command(subcommand)]
+    Baseline(Baseline),
     /// Explain why a command or an agent failed, from its output
     Explain(Explain),
     /// List, test and try the rules that find causes, with those of your own
@@ -141,17 +146,18 @@ impl Command {
     /// Whether the command makes a decision that is up to a person. Whether the work goes on is
     /// one as well: an agent that stops its run gets another attempt for free.
     fn decides(&self) -> bool {
-        matches!(
-            self,
-            Self::Skip(_)
-                | Self::Done(_)
-                | Self::Retry(_)
-                | Self::Undo(_)
-                | Self::AcceptPlan(_)
-                | Self::Stop(_)
-                | Self::Answer(_)
-                | Self::History(HistoryCommand::Forget(_) | HistoryCommand::Import(_))
-        )
+        matches!(self, Self::Baseline(command) if baseline::decides(command))
+            || matches!(
+                self,
+                Self::Skip(_)
+                    | Self::Done(_)
+                    | Self::Retry(_)
+                    | Self::Undo(_)
+                    | Self::AcceptPlan(_)
+                    | Self::Stop(_)
+                    | Self::Answer(_)
+                    | Self::History(HistoryCommand::Forget(_) | HistoryCommand::Import(_))
+            )
     }
 }
 
@@ -182,6 +188,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Done(arguments) => choices::run(&arguments, ChoiceKind::Done),
         Command::Retry(arguments) => choices::run(&arguments, ChoiceKind::Retry),
         Command::AcceptPlan(arguments) => accept_plan::run(&arguments),
+        Command::Baseline(command) => baseline::run(&command),
         Command::Stop(arguments) => stop::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),

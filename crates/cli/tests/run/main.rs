@@ -17,6 +17,7 @@ mod healing_people;
 mod limits;
 mod misbehaving;
 mod modification_requests;
+mod named_tests;
 mod older_version;
 mod own_words;
 mod people_meanwhile;

@@ -42,19 +42,22 @@ impl State {
         self.earlier_checks.retain(|passed| passed.task != *task);
     }
 
+    /// Adds a mark to these tasks.
+    pub(super) fn mark_all(&mut self, tasks: &[TaskKey], mark: Mark) {
+        for task in tasks {
+            self.with(task, |task| {
+                task.marks.insert(mark);
+            });
+        }
+    }
+
     pub(super) fn end_final_check(
         &mut self,
-        flaky: &[TaskKey],
         regressed: &[Regression],
         not_repeated: &[NotRepeated],
         took_ms: u64,
     ) {
         self.spent.add_time(took_ms);
-        for task in flaky {
-            self.with(task, |task| {
-                task.marks.insert(Mark::Flaky);
-            });
-        }
         let is_accepted = regressed.is_empty() || self.config.final_check == FinalCheckPolicy::Warn;
         self.reading = None;
         self.final_check.phase = FinalCheckPhase::Idle;

@@ -2,6 +2,7 @@
 //! it, and in earlier runs since all tasks were last done, run once more: a later task may have
 //! broken an earlier one.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use regreen_model::{
@@ -11,7 +12,7 @@ use regreen_model::{
 };
 
 use super::turn::Turn;
-use super::{Decision, ending, healing, picking, verifying};
+use super::{Decision, ending, healing, picking, reviewing, verifying};
 use crate::command::{Command, FinalCheckOrder};
 use crate::state::{Phase, State, TaskState};
 
@@ -38,6 +39,8 @@ pub(super) fn start(turn: &mut Turn<'_>, state: &State) -> bool {
         timeout_ms: state.config.verify_timeout_ms,
         environment: state.environment.clone(),
         last_attempt: state.last_attempt.clone(),
+        accepted_tests: state.config.accepted_tests.iter().cloned().collect(),
+        quarantined_tests: state.quarantined_tests(),
         checks: found.repeated,
     };
     let checks = u32::try_from(order.checks.len()).unwrap_or(u32::MAX);
@@ -154,6 +157,7 @@ fn describe(regression: &Regression) -> String {
 /// Sorts the results by their consequences.
 fn end_of(state: &State, results: &[RepeatResult], took_ms: u64) -> Event {
     let (mut passed, mut flaky, mut regressed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut known_failures = Vec::new();
     let checks = Checks::of(state);
     let mut not_repeated = checks.left_out;
     for check in &checks.repeated {
@@ -179,6 +183,18 @@ fn end_of(state: &State, results: &[RepeatResult], took_ms: u64) -> Event {
                     passed.push(task.clone());
                     flaky.push(task.clone());
                 }
+                RepeatVerdict::KnownFailures if state.config.strict => {
+                    regressed.push(Regression {
+                        task: task.clone(),
+                        check: result.check.clone(),
+                        failure: FailureRecord::new(reviewing::STRICT),
+                        since: ran_since(state, task),
+                    });
+                }
+                RepeatVerdict::KnownFailures => {
+                    passed.push(task.clone());
+                    known_failures.push(task.clone());
+                }
                 RepeatVerdict::Red { failure } => regressed.push(Regression {
                     task: task.clone(),
                     check: result.check.clone(),
@@ -196,6 +212,7 @@ fn end_of(state: &State, results: &[RepeatResult], took_ms: u64) -> Event {
     Event::FinalCheckEnded {
         passed,
         flaky,
+        known_failures,
         regressed,
         not_repeated,
         took_ms,
@@ -243,6 +260,7 @@ fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask> {
                     .iter()
                     .map(Service::of_others)
                     .collect(),
+                known_failures: task.known_failures.clone(),
             },
             at: Some(passed.at),
         })
@@ -256,6 +274,7 @@ fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask> {
             is_red: claim.is_red,
             took_ms: passed.took_ms,
             services: Vec::new(),
+            known_failures: BTreeSet::new(),
         },
         at: Some(passed.at),
     });
@@ -343,6 +362,10 @@ impl Checks {
                 known.tasks.push(check.task.clone());
                 known.last_ms = known.last_ms.max(check.took_ms);
                 known.is_latest |= is_latest;
+                // What one of its tasks must not break, none of them may.
+                known
+                    .known_failures
+                    .retain(|test| check.known_failures.contains(test));
             }
             None => self.repeated.push(RepeatedCheck {
                 tasks: vec![check.task.clone()],
@@ -351,6 +374,7 @@ impl Checks {
                 last_ms: check.took_ms,
                 is_latest,
                 services: check.services.clone(),
+                known_failures: check.known_failures.clone(),
             }),
         }
     }

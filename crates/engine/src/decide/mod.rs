@@ -9,6 +9,7 @@ mod healing;
 mod modifying;
 mod picking;
 mod repairing;
+mod reviewing;
 mod saving;
 mod services;
 mod spending;
@@ -141,17 +142,25 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
             I::Verified {
                 verdict,
                 diagnosis,
+                tests,
                 took_ms,
                 ..
             },
-        ) => verifying::ended(
-            turn,
-            *again,
-            *first,
-            verdict,
-            diagnosis.as_deref(),
-            *took_ms,
-        ),
+        ) => {
+            let result = verifying::Verified {
+                verdict,
+                diagnosis: diagnosis.as_deref(),
+                tests: tests.as_deref(),
+                took_ms: *took_ms,
+            };
+            verifying::ended(turn, *again, *first, &result);
+        }
+        (
+            P::ReviewingTests { first, .. },
+            I::TestsReviewed {
+                review, took_ms, ..
+            },
+        ) => reviewing::ended(turn, *first, review, *took_ms),
         (
             P::AskingOpinion { .. },
             I::OpinionGiven {

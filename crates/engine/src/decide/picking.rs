@@ -66,6 +66,8 @@ fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
         Phase::JudgingClaims { .. } => attempting::ask_claims(turn),
         Phase::Verifying { first: true, .. } => verifying::start_first(turn),
         Phase::Verifying { again, .. } => verifying::start(turn, *again),
+        Phase::ReviewingTests { first: true, .. } => verifying::start_first(turn),
+        Phase::ReviewingTests { .. } => verifying::start(turn, false),
         Phase::AskingOpinion { .. } => diagnosing::start(turn),
         Phase::Inspecting { .. } => repairing::inspect(turn),
         Phase::Repairing { .. } => repair_again(turn),

@@ -1,10 +1,12 @@
 //! Independent verification: the agent's word is never enough.
 
 use regreen_diagnosis::{outranks_verify, refuted_claim};
-use regreen_model::{Event, Failure, FailureKind, FailureRecord, Mark, PromptKind, Verdict};
+use regreen_model::{
+    Event, Failure, FailureKind, FailureRecord, Mark, PromptKind, RedTests, Verdict,
+};
 
 use super::turn::Turn;
-use super::{attempting, ending, healing, saving, services, spending};
+use super::{attempting, ending, healing, reviewing, saving, services, spending};
 use crate::command::Command;
 use crate::state::TaskState;
 
@@ -49,14 +51,22 @@ fn run(turn: &mut Turn<'_>, again: bool, first: bool) {
     ending::stop_if_asked(turn);
 }
 
-pub(super) fn ended(
-    turn: &mut Turn<'_>,
-    again: bool,
-    first: bool,
-    verdict: &Verdict,
-    diagnosis: Option<&Failure>,
-    took_ms: u64,
-) {
+/// The result of a check.
+pub(super) struct Verified<'v> {
+    pub(super) verdict: &'v Verdict,
+    pub(super) diagnosis: Option<&'v Failure>,
+    /// The tests that failed, if it names them.
+    pub(super) tests: Option<&'v RedTests>,
+    pub(super) took_ms: u64,
+}
+
+pub(super) fn ended(turn: &mut Turn<'_>, again: bool, first: bool, result: &Verified<'_>) {
+    let Verified {
+        verdict,
+        diagnosis,
+        tests,
+        took_ms,
+    } = *result;
     let Some(task) = turn.task() else { return };
     let is_fix = task.picked.is_fix();
     let (key, attempt) = (task.key().clone(), task.attempts);
@@ -67,6 +77,7 @@ pub(super) fn ended(
         attempt,
         verdict: verdict.clone(),
         diagnosis: after_fix.map(Box::new),
+        tests: tests.cloned().map(Box::new),
         took_ms,
     });
     let is_green = *verdict == Verdict::Green;
@@ -76,23 +87,34 @@ pub(super) fn ended(
     match verdict {
         // The task it fixes decides whether the fix worked.
         Verdict::Red { .. } if is_fix => accept(turn, verdict),
-        Verdict::Red { .. } if first => attempting::start_unless_used_up(turn),
+        Verdict::Red { error } if first => {
+            let red = red_check(turn, error, diagnosis);
+            if !reviewing::start(turn, true, red) {
+                attempting::start_unless_used_up(turn);
+            }
+        }
         // The first failure may be bad luck, so Verify runs once more before it counts.
         Verdict::Red { .. } if !again => start(turn, true),
         Verdict::Red { error } => {
-            let red = FailureRecord {
-                error: error.clone(),
-                attempted_fix: attempted_fix(turn),
-                diagnosis: diagnosis.cloned().map(Box::new),
-                ..FailureRecord::default()
-            };
-            healing::fail_verify(turn, cause(turn, red));
+            let red = red_check(turn, error, diagnosis);
+            if !reviewing::start(turn, false, red.clone()) {
+                healing::fail_verify(turn, cause(turn, red));
+            }
         }
         Verdict::Green if again && turn.state.config.strict && !is_fix => {
             healing::fail_verify(turn, FailureRecord::new(FLAKY));
         }
         Verdict::Unverified if must_be_checked(turn) => fail_unchecked(turn, NO_VERIFY),
         Verdict::Green | Verdict::Unverified => accept(turn, verdict),
+    }
+}
+
+fn red_check(turn: &Turn<'_>, error: &str, diagnosis: Option<&Failure>) -> FailureRecord {
+    FailureRecord {
+        error: error.to_owned(),
+        attempted_fix: attempted_fix(turn),
+        diagnosis: diagnosis.cloned().map(Box::new),
+        ..FailureRecord::default()
     }
 }
 
@@ -107,7 +129,7 @@ fn open_question(turn: &Turn<'_>) -> Option<FailureRecord> {
 
 /// Chooses the cause behind a failed Verify: an agent that asked, refused or crashed explains the
 /// failure better than its consequence does.
-fn cause(turn: &Turn<'_>, red: FailureRecord) -> FailureRecord {
+pub(super) fn cause(turn: &Turn<'_>, red: FailureRecord) -> FailureRecord {
     let report = turn.task().and_then(|task| task.report.as_ref());
     let Some(report) = report else { return red };
     if report.signalled {
@@ -171,7 +193,7 @@ fn attempted_fix(turn: &Turn<'_>) -> String {
 }
 
 /// Accepts work that nothing speaks against. A missing signal is asked for once.
-fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
+pub(super) fn accept(turn: &mut Turn<'_>, verdict: &Verdict) {
     let Some(task) = turn.task() else { return };
     // No agent has worked on it; regreen does all that it asks for.
     if task.picked.is_group || is_done_by_service(task) {

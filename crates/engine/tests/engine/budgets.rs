@@ -208,6 +208,7 @@ fn an_attempt_gets_no_more_time_than_is_left() {
     run.attempt_ends(took(30_000));
     let seq = run.seq();
     run.tell(&Input::Verified {
+        tests: None,
         seq,
         verdict: Verdict::Green,
         diagnosis: None,

@@ -14,4 +14,5 @@ mod script;
 mod second_opinion;
 mod services;
 mod state_file;
+mod test_review;
 mod verified_first;

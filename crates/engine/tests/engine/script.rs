@@ -245,6 +245,7 @@ impl Run {
     pub(crate) fn verified(&mut self, verdict: Verdict) {
         let seq = self.seq;
         self.tell(&Input::Verified {
+            tests: None,
             seq,
             verdict,
             diagnosis: None,

@@ -36,6 +36,7 @@ fn failed(config: RunConfig, percent: u8) -> Run {
     // A red Verify is run once more.
     for _ in 0..2 {
         run.tell(&Input::Verified {
+            tests: None,
             seq: run.seq(),
             verdict: Verdict::Red {
                 error: "Verify failed\nbye".to_owned(),

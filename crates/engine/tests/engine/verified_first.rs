@@ -30,6 +30,7 @@ fn diagnosis(line: &str, rule: &str) -> Failure {
 
 fn red(run: &mut Run, line: &str, rule: &str) {
     run.tell(&Input::Verified {
+        tests: None,
         seq: run.seq(),
         verdict: Verdict::Red {
             error: format!("Verify failed: `make check` ended with exit code 2\n{line}"),

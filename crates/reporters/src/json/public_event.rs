@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 
 use regreen_model::{
     AgentIdentity, AnswerKind, AttemptClass, AttemptReport, Budgets, ChoiceKind, Event, Failure,
-    Inspection, Mark, OutlineKind, OutlineRow, PersonAnswer, PickedTask, PlanChanges, PromptKind,
-    Regression, RepairAction, RepairResult, RunConfig, ServiceChange, ServiceReport, StopSignal,
-    TaskId, TaskKey, Timestamp, Verdict,
+    FlakyTest, Inspection, Mark, OutlineKind, OutlineRow, PersonAnswer, PickedTask, PlanChanges,
+    PromptKind, Regression, RepairAction, RepairResult, RunConfig, ServiceChange, ServiceReport,
+    StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 use serde::Serialize;
 
@@ -105,6 +105,17 @@ pub(super) enum PublicEvent<'e> {
         verdict: &'static str,
         error: Option<&'e str>,
     },
+    TestsReviewed {
+        task: PublicTask,
+        attempt: u32,
+        known: &'e BTreeSet<String>,
+        accepted: &'e BTreeSet<String>,
+        flaky: &'e [FlakyTest],
+        new: &'e BTreeSet<String>,
+        turned_green: &'e BTreeSet<String>,
+        unexplained: Option<&'e str>,
+        took_ms: u64,
+    },
     TaskFailed {
         task: PublicTask,
         attempt: u32,
@@ -190,6 +201,7 @@ pub(super) enum PublicEvent<'e> {
     FinalCheckEnded {
         passed: Vec<PublicTask>,
         flaky: Vec<PublicTask>,
+        known_failures: Vec<PublicTask>,
         regressed: Vec<PublicRegression<'e>>,
         not_repeated: Vec<PublicNotRepeated>,
         took_ms: u64,
@@ -345,6 +357,22 @@ impl<'e> PublicEvent<'e> {
                 verdict,
                 ..
             } => Self::verified(task, *attempt, verdict),
+            Event::TestsReviewed {
+                task,
+                attempt,
+                review,
+                took_ms,
+            } => Self::TestsReviewed {
+                task: task.into(),
+                attempt: *attempt,
+                known: &review.known,
+                accepted: &review.accepted,
+                flaky: &review.flaky,
+                new: &review.new,
+                turned_green: &review.turned_green,
+                unexplained: review.unexplained.as_deref(),
+                took_ms: *took_ms,
+            },
             Event::TaskFailed {
                 task,
                 attempt,
@@ -428,12 +456,14 @@ impl<'e> PublicEvent<'e> {
             Event::FinalCheckEnded {
                 passed,
                 flaky,
+                known_failures,
                 regressed,
                 not_repeated,
                 took_ms,
             } => Self::FinalCheckEnded {
                 passed: PublicTask::all(passed),
                 flaky: PublicTask::all(flaky),
+                known_failures: PublicTask::all(known_failures),
                 regressed: PublicRegression::all(regressed),
                 not_repeated: PublicNotRepeated::all(not_repeated),
                 took_ms: *took_ms,
@@ -467,6 +497,7 @@ impl<'e> PublicEvent<'e> {
             },
             Event::PlanAsked { .. }
             | Event::RepeatPlanned { .. }
+            | Event::TestReviewStarted { .. }
             | Event::OpinionAsked { .. }
             | Event::OpinionGiven { .. }
             | Event::InspectionAsked { .. }

@@ -36,6 +36,8 @@ pub struct Figures {
     pub verify_failed: Vec<PublicTask>,
     /// Tasks that passed when their Verify ran a second time.
     pub flaky: Vec<PublicTask>,
+    /// Tasks whose checks have known failures.
+    pub known_failures: Vec<PublicTask>,
     /// Tasks that passed without a change to any file.
     pub nothing_changed: Vec<PublicTask>,
     /// Tasks that the agent ticked while it worked on another task, and that were verified.
@@ -158,6 +160,7 @@ impl Summary {
             unverified: self.marked(Mark::Unverified),
             verify_failed: self.marked(Mark::VerifyFailed),
             flaky: self.marked(Mark::Flaky),
+            known_failures: self.marked(Mark::KnownFailures),
             nothing_changed: self.marked(Mark::NothingChanged),
             claimed: self.marked(Mark::Claimed),
             skipped: self.still_open_of(&self.skipped),

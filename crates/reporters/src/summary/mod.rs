@@ -114,12 +114,16 @@ impl Summary {
             Event::TaskReopened { task } => add(&mut self.regressed, [task]),
             Event::FinalCheckEnded {
                 flaky,
+                known_failures,
                 not_repeated,
                 ..
             } => {
                 self.not_repeated.clone_from(not_repeated);
                 for task in flaky {
                     self.mark(task, Mark::Flaky);
+                }
+                for task in known_failures {
+                    self.mark(task, Mark::KnownFailures);
                 }
             }
             Event::TaskSkipped { task } => add(&mut self.skipped, [task]),

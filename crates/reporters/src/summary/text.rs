@@ -78,6 +78,7 @@ impl Summary {
         let marks = [
             ("unverified", &figures.unverified),
             ("own Verify failed", &figures.verify_failed),
+            ("known failures", &figures.known_failures),
             ("flaky", &figures.flaky),
             ("nothing changed", &figures.nothing_changed),
         ];

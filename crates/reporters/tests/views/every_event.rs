@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use regreen_diagnosis::unexplained_failure;
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureKind, FailureRecord, Inspection,
-    Mark, NotRepeated, NotRepeatedReason, OutlineKind, OutlineRow, PersonAnswer, PersonChoice,
-    PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression, RepairAction, RepairResult,
-    RunConfig, RunOutcome, ServiceChange, ServiceReport, StopSignal, TaskId, TaskKey, Timestamp,
-    Verdict, VerifyCommand,
+    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureKind, FailureRecord, FlakyTest,
+    Inspection, Mark, NotRepeated, NotRepeatedReason, OutlineKind, OutlineRow, PersonAnswer,
+    PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression, RepairAction,
+    RepairResult, RunConfig, RunOutcome, ServiceChange, ServiceReport, StopSignal, TaskId, TaskKey,
+    TestReview, Timestamp, Verdict, VerifyCommand,
 };
 
 use crate::run::key;
@@ -31,6 +31,8 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::ClaimsJudged { .. } => "ClaimsJudged",
         Event::VerifyStarted { .. } => "VerifyStarted",
         Event::VerifyEnded { .. } => "VerifyEnded",
+        Event::TestReviewStarted { .. } => "TestReviewStarted",
+        Event::TestsReviewed { .. } => "TestsReviewed",
         Event::TaskFailed { .. } => "TaskFailed",
         Event::TickAsked { .. } => "TickAsked",
         Event::CommitAsked { .. } => "CommitAsked",
@@ -287,11 +289,46 @@ fn verification(text: &str) -> Vec<Event> {
             attempt: 1,
             verdict: verdict.clone(),
             diagnosis: None,
+            tests: None,
             took_ms: 0,
         });
-        std::iter::once(start).chain(ends).collect::<Vec<_>>()
+        let reviewed = [
+            Event::TestReviewStarted {
+                seq: 3,
+                task: task(text),
+                attempt: 1,
+                first: again,
+            },
+            Event::TestsReviewed {
+                task: task(text),
+                attempt: 1,
+                review: review(text),
+                took_ms: 40,
+            },
+        ];
+        std::iter::once(start)
+            .chain(ends)
+            .chain(reviewed)
+            .collect::<Vec<_>>()
     });
     both.collect()
+}
+
+fn review(text: &str) -> TestReview {
+    let tests = || std::collections::BTreeSet::from([text.to_owned()]);
+    TestReview {
+        known: tests(),
+        accepted: tests(),
+        flaky: vec![FlakyTest {
+            test: text.to_owned(),
+            runs: 3,
+            failed: 2,
+        }],
+        new: tests(),
+        turned_green: tests(),
+        unexplained: Some(text.to_owned()),
+        failure: Box::new(FailureRecord::new(text)),
+    }
 }
 
 fn ends_of_tasks(text: &str) -> Vec<Event> {
@@ -417,6 +454,7 @@ fn final_check(text: &str) -> Vec<Event> {
         Event::FinalCheckEnded {
             passed: vec![key("2", text)],
             flaky: vec![key("2", text)],
+            known_failures: vec![key("2", text)],
             regressed: vec![Regression {
                 task: task(text),
                 check: text.to_owned(),

@@ -142,6 +142,7 @@ impl<R: Reporter> Run<R> {
     pub(crate) fn verified(&mut self, millis: u64, verdict: Verdict) -> &mut Self {
         self.pass(millis);
         self.answer(|seq| Input::Verified {
+            tests: None,
             seq,
             verdict,
             diagnosis: None,

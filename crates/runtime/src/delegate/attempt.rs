@@ -138,7 +138,9 @@ impl ActiveDelegation<'_> {
         };
         let (result, is_second) = self.context.verify_with_retry(&check, self.observer)?;
         Ok(match &result {
-            CheckResult::Failed { failure, evidence } => {
+            CheckResult::Failed {
+                failure, evidence, ..
+            } => {
                 let failed_check = Some((failure, evidence.as_ref()));
                 let known = DelegatedAttempt {
                     failed_check,

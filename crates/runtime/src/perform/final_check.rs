@@ -4,15 +4,18 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use regreen_documents::TaskFile;
-use regreen_engine::{FinalCheckOrder, READY_TIMEOUT_MS, ServiceOrder, ServicesOrder};
+use regreen_engine::{
+    FinalCheckOrder, READY_TIMEOUT_MS, ServiceOrder, ServicesOrder, TestReviewOrder,
+};
 use regreen_model::{
-    Evidence, FailureRecord, RepeatResult, RepeatVerdict, RepeatedCheck, Service, TaskKey,
-    VerifyCommand,
+    Evidence, FailureRecord, RedTests, RepeatResult, RepeatVerdict, RepeatedCheck, Service,
+    TaskKey, VerifyCommand,
 };
 use regreen_workspace::{AttemptName, RelPath};
 
 use super::completion::unrecord;
-use crate::clock;
+use super::test_review::review_repeated;
+use crate::clock::{self, millis};
 use crate::observer::RunObserver;
 use crate::performer::{PerformError, Performer};
 use crate::verify::{Check, CheckResult};
@@ -110,7 +113,13 @@ fn repeat_all(
         } else {
             keep_services(performer, order, &repeated, observer)?;
             let check = check_of(performer, order, &repeated, deadline);
-            repeat(performer, &check, repeated.last_ms, observer)?
+            let (verdict, red) = repeat(performer, &check, repeated.last_ms, observer)?;
+            let timeout_ms = millis(check.time_left());
+            match red {
+                Some(red) => excused(performer, order, &repeated, (red, timeout_ms), observer)?
+                    .unwrap_or(verdict),
+                None => verdict,
+            }
         };
         known.push((commands, repeated.services.clone(), verdict.clone()));
         results.push(RepeatResult {
@@ -199,35 +208,78 @@ fn check_of<'c>(
     }
 }
 
-/// Repeats a check, and runs it once more if it fails, because it may be flaky.
+/// Looks at the tests that failed: known failures and flaky tests excuse a check that nothing else fails.
+fn excused(
+    performer: &mut Performer,
+    order: &FinalCheckOrder,
+    repeated: &RepeatedCheck,
+    (red, timeout_ms): (RedTests, u64),
+    observer: &mut dyn RunObserver,
+) -> Result<Option<RepeatVerdict>, PerformError> {
+    let Some(task) = repeated.tasks.first() else {
+        return Ok(None);
+    };
+    let known = repeated.known_failures.union(&order.accepted_tests);
+    let review = TestReviewOrder {
+        task: task.clone(),
+        attempt: 0,
+        commands: repeated.commands.clone(),
+        gate: repeated.gate.clone(),
+        timeout_ms,
+        environment: order.environment.clone(),
+        red,
+        red_at_first: None,
+        accepted: known.cloned().collect(),
+        quarantined: order.quarantined_tests.clone(),
+        failure: FailureRecord::default(),
+    };
+    let review = review_repeated(performer, &review, observer)?;
+    let verdict = match review.accepted.is_empty() {
+        true => RepeatVerdict::Flaky,
+        false => RepeatVerdict::KnownFailures,
+    };
+    Ok(review.excuses().then_some(verdict))
+}
+
+/// Repeats a check, and runs it once more if it fails, because it may be flaky. Also returns the tests that
+/// failed, if the check names them.
 fn repeat(
     performer: &Performer,
     check: &Check<'_>,
     last_ms: u64,
     observer: &mut dyn RunObserver,
-) -> Result<RepeatVerdict, PerformError> {
+) -> Result<(RepeatVerdict, Option<RedTests>), PerformError> {
     if check.time_left() < Duration::from_millis(last_ms.max(1)) {
-        return Ok(RepeatVerdict::OutOfTime);
+        return Ok((RepeatVerdict::OutOfTime, None));
     }
     let began = Instant::now();
     let first = match performer.context.verify(check, observer)? {
-        CheckResult::Passed => return Ok(RepeatVerdict::Passed),
-        CheckResult::Unverified => return Ok(without_program()),
+        CheckResult::Passed => return Ok((RepeatVerdict::Passed, None)),
+        CheckResult::Unverified => return Ok((without_program(), None)),
         // A check that had no time to finish proves nothing.
         CheckResult::Failed { evidence, .. }
             if is_cut(check, &evidence) && !has_hung(began.elapsed(), last_ms) =>
         {
-            return Ok(RepeatVerdict::OutOfTime);
+            return Ok((RepeatVerdict::OutOfTime, None));
         }
         CheckResult::Failed { failure, .. } => failure,
     };
-    Ok(match performer.context.verify(check, observer)? {
+    let mut tests = None;
+    let verdict = match performer.context.verify(check, observer)? {
         CheckResult::Passed => RepeatVerdict::Flaky,
         CheckResult::Unverified => without_program(),
         // It failed, and nothing shows that it is flaky.
         CheckResult::Failed { evidence, .. } if is_cut(check, &evidence) => red(first),
-        CheckResult::Failed { failure, .. } => red(failure),
-    })
+        CheckResult::Failed {
+            failure,
+            tests: red_tests,
+            ..
+        } => {
+            tests = red_tests.map(|tests| *tests);
+            red(failure)
+        }
+    };
+    Ok((verdict, tests))
 }
 
 /// Whether the check was cut off by the end of the final check.
@@ -276,6 +328,7 @@ mod tests {
             last_ms: 0,
             is_latest: false,
             services: Vec::new(),
+            known_failures: BTreeSet::new(),
         };
         let kept = of_rows_in(
             &file,

@@ -177,9 +177,10 @@ impl GuardedPlan {
 /// What runs for a command.
 pub(crate) fn code_of(command: &Command) -> ForeignCode {
     match command {
-        Command::Verify { .. } | Command::JudgeClaims { .. } | Command::FinalCheck(_) => {
-            ForeignCode::Checks
-        }
+        Command::Verify { .. }
+        | Command::ReviewTests(_)
+        | Command::JudgeClaims { .. }
+        | Command::FinalCheck(_) => ForeignCode::Checks,
         Command::Commit(_) | Command::CloseCommit { .. } => ForeignCode::CommitHooks,
         Command::Repair(_) => ForeignCode::Repair,
         _ => ForeignCode::Agent,

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use regreen_model::{Failure, TaskKey, Verdict};
+use regreen_model::{Failure, RedTests, TaskKey, Verdict};
 use regreen_workspace::AttemptName;
 
 use super::own_modules::without_own_modules;
@@ -10,10 +10,15 @@ use super::tampering::review_check;
 use crate::clock::millis;
 use crate::observer::RunObserver;
 use crate::performer::{PerformError, Performer};
-use crate::verify::{Check, CheckResult};
+use crate::verify::Check;
 
-/// A verdict, with the diagnosis of a failed check.
-type Judged = (Verdict, Option<Box<Failure>>);
+/// A verdict, with the diagnosis of a failed check and the tests that it names.
+#[derive(Debug)]
+pub(crate) struct JudgedAttempt {
+    pub(crate) verdict: Verdict,
+    pub(crate) diagnosis: Option<Box<Failure>>,
+    pub(crate) tests: Option<Box<RedTests>>,
+}
 
 /// Runs the check of an attempt. Also returns how long the check took, in milliseconds.
 pub(crate) fn verify_attempt(
@@ -22,14 +27,16 @@ pub(crate) fn verify_attempt(
     attempt: u32,
     check: &Check<'_>,
     observer: &mut dyn RunObserver,
-) -> Result<(Judged, u64), PerformError> {
+) -> Result<(JudgedAttempt, u64), PerformError> {
     let began = Instant::now();
+    let mut tests = None;
     let (verdict, diagnosis) = match performer.own_service_trouble() {
         Some(red) => red,
-        None => performer
-            .context
-            .verify(check, observer)
-            .map(CheckResult::into_verdict)?,
+        None => {
+            let mut result = performer.context.verify(check, observer)?;
+            tests = result.take_tests();
+            result.into_verdict()
+        }
     };
     let took_ms = millis(began.elapsed());
     // The agent may have written the check, so the check must neither take work off the branch nor
@@ -37,10 +44,18 @@ pub(crate) fn verify_attempt(
     let name = AttemptName::new(&performer.run, task, attempt);
     let moved = performer.tree.put_head_back(&name)?;
     let (verdict, diagnosis) = match moved.or(review_check(performer)?) {
-        Some(error) => (Verdict::Red { error }, None),
+        Some(error) => {
+            tests = None;
+            (Verdict::Red { error }, None)
+        }
         None => (verdict, diagnosis),
     };
     let verdict = performer.with_services_that_are_down(verdict);
     let diagnosis = without_own_modules(performer, task, diagnosis)?;
-    Ok(((verdict, diagnosis), took_ms))
+    let judged = JudgedAttempt {
+        verdict,
+        diagnosis,
+        tests,
+    };
+    Ok((judged, took_ms))
 }

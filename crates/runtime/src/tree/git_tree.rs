@@ -160,7 +160,11 @@ impl GitTree {
         Ok(made)
     }
 
-    fn changed_between(&self, before: &Oid, after: &Oid) -> Result<BTreeSet<RelPath>, GitError> {
+    pub(super) fn changed_between(
+        &self,
+        before: &Oid,
+        after: &Oid,
+    ) -> Result<BTreeSet<RelPath>, GitError> {
         let changes = self.snapshots.git().changed_files(before, after)?;
         Ok(changes.into_iter().map(|change| change.path).collect())
     }
@@ -314,6 +318,26 @@ impl GitTree {
             return Ok(Vec::new());
         };
         Ok(self.snapshots.restore_files(&RealDisk, &before, paths)?)
+    }
+
+    /// Returns the snapshot from before the first attempt that a run made at a task.
+    pub(super) fn before_task(&self, run: &str, task: &TaskKey) -> Result<Option<Oid>, GitError> {
+        let kept = self.snapshots.git().snapshots(Some(run))?;
+        let of_task = |one: &&StoredSnapshot| {
+            one.side == SnapshotSide::Before && one.name.run == run && one.name.is_of(task)
+        };
+        let first = kept
+            .iter()
+            .filter(of_task)
+            .min_by_key(|one| one.name.attempt);
+        // Earlier attempts may have been removed; what is left is from after their changes.
+        Ok(first
+            .filter(|one| one.name.attempt == 1)
+            .map(|one| one.oid.clone()))
+    }
+
+    pub(super) fn check_out_beside(&mut self, tree: &Oid, folder: &Path) -> Result<(), TreeError> {
+        Ok(self.snapshots.check_out_beside(tree, folder)?)
     }
 
     /// Returns the snapshot from before an attempt, which an earlier process may have taken.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_documents::TaskFile;
-use regreen_model::{AttemptClass, AttemptReport, ChoiceKind, PickedTask, TaskKey, Verdict};
+use regreen_model::{AttemptClass, AttemptReport, ChoiceKind, Mark, PickedTask, TaskKey, Verdict};
 
 use crate::world::Check;
 use crate::world::name_of;
@@ -22,6 +22,8 @@ pub(super) struct Evidence {
     /// Rows that were groups when picked, which have no attempts. People can turn a failed task
     /// into a group; the file at each pick decides.
     groups: BTreeSet<String>,
+    /// Tasks whose last check has known failures.
+    with_known_failures: BTreeSet<String>,
     /// Tasks that fixed nothing that was open when they were picked: their own checks decide.
     on_their_own: BTreeSet<String>,
 }
@@ -74,6 +76,25 @@ impl Evidence {
     pub(super) fn saw_verdict(&mut self, name: &str, verdict: &Verdict) {
         let is_red = matches!(verdict, Verdict::Red { .. });
         self.passed.insert(name.to_owned(), !is_red);
+        self.with_known_failures.remove(name);
+    }
+
+    /// Records what is true about the tests that failed.
+    pub(super) fn saw_review(&mut self, name: &str, is_excused: bool, has_known: bool) {
+        self.passed.insert(name.to_owned(), is_excused);
+        if has_known {
+            self.with_known_failures.insert(name.to_owned());
+        }
+    }
+
+    /// Checks that a task with known failures is never done without saying so.
+    pub(super) fn known_failures_are_told(&self, name: &str, marks: &BTreeSet<Mark>) -> Check {
+        if self.with_known_failures.contains(name) && !marks.contains(&Mark::KnownFailures) {
+            return Err(format!(
+                "{name} is done, and its known failures are not told"
+            ));
+        }
+        Ok(())
     }
 
     /// Records a judged claim. A tick by an agent is its word that the task is done, as a signal

@@ -99,7 +99,11 @@ impl Watch {
                 self.originals
                     .all_have_passed(&self.evidence, file, has_gate, with_optional)?;
             }
-            Event::TaskDone { task, .. } => self.originals.finished(&name_of(task)),
+            Event::TaskDone { task, marks, .. } => {
+                self.evidence
+                    .known_failures_are_told(&name_of(task), marks)?;
+                self.originals.finished(&name_of(task));
+            }
             Event::FinalCheckEnded { not_repeated, .. } => {
                 let names = not_repeated.iter().map(|one| name_of(&one.task));
                 self.originals.left_out_at_the_end(names);
@@ -130,6 +134,11 @@ impl Watch {
 
     pub(crate) fn saw_verdict(&mut self, name: &str, verdict: &Verdict) {
         self.evidence.saw_verdict(name, verdict);
+    }
+
+    /// Records what is true about the tests that failed.
+    pub(crate) fn saw_review(&mut self, name: &str, is_excused: bool, has_known: bool) {
+        self.evidence.saw_review(name, is_excused, has_known);
     }
 
     /// Records a check of a task, whatever its purpose.

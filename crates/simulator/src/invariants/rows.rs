@@ -95,6 +95,7 @@ pub(crate) fn only_what_was_meant_changed(
         Command::Modify(_) => only_lines_were_added(old, new),
         Command::ReadPlan(_)
         | Command::Verify { .. }
+        | Command::ReviewTests(_)
         | Command::AskOpinion(_)
         | Command::InspectRepair(_)
         | Command::ReadBudget { .. }

@@ -1,6 +1,7 @@
 //! Reads the texts of files in a snapshot, and restores some of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use crate::{Disk, RelPath};
 
@@ -72,6 +73,18 @@ impl Snapshots {
         entries.retain(|path, _| paths.contains(path));
         let filters = self.filters_in_a_run()?;
         self.restore_entries(disk, &filters, entries)
+    }
+}
+
+impl Snapshots {
+    /// Writes all files of a snapshot below `files` in a folder outside the work tree.
+    ///
+    /// # Errors
+    /// Returns an error if git fails, or a file can't be written.
+    pub fn check_out_beside(&mut self, snapshot: &Oid, folder: &Path) -> Result<(), UndoError> {
+        let entries = self.git().entries(snapshot)?;
+        let filters = self.filters_in_a_run()?;
+        self.check_out(&entries, &filters, folder)
     }
 }
 

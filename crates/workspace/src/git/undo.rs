@@ -187,7 +187,7 @@ impl Snapshots {
     }
 
     /// Lets git write the files to another folder, as it would write them to the tree.
-    fn check_out(
+    pub(super) fn check_out(
         &self,
         entries: &BTreeMap<RelPath, Entry>,
         filters: &Filters,

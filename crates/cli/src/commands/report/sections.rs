@@ -67,6 +67,9 @@ fn state(report: &Report) -> (Tone, &'static str) {
         Some("all_green") if report.marked(Mark::Unverified).next().is_some() => {
             (Tone::Warning, "done, with unverified tasks")
         }
+        Some("all_green") if report.marked(Mark::KnownFailures).next().is_some() => {
+            (Tone::Warning, "done, with known failures")
+        }
         Some("all_green") => (Tone::Good, "all tasks done"),
         Some("only_done") => (Tone::Good, "the requested task is done"),
         Some("skipped") => (Tone::Warning, "open tasks were skipped"),
@@ -140,6 +143,12 @@ fn sections(report: &Report) -> Vec<Section> {
             marked(Mark::Unverified),
         ),
         section("FLAKY", "Flaky", Tone::Warning, marked(Mark::Flaky)),
+        section(
+            "KNOWN",
+            "With known failures",
+            Tone::Warning,
+            marked(Mark::KnownFailures),
+        ),
         section(
             "REVERT",
             "Taken back",

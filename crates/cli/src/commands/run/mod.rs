@@ -25,6 +25,7 @@ use super::report;
 use crate::agent_lookup::{find_agent, identity, missing_login};
 use crate::answers;
 use crate::arguments::task_id;
+use crate::commands::baseline::accepted_tests;
 use crate::config::{
     Configuration, Count, Origin, PromptTexts, RuleFiles, SettingFlags, Settings, StoredLimits,
     usual_user_file,
@@ -39,6 +40,7 @@ use crate::remembered_agent::RememberedAgent;
 use crate::spec_context::{SpecContext, local_zone, own_secrets, path_variable};
 use crate::state_file::limits_in;
 use crate::user_program;
+use crate::user_state::user_state_folder;
 
 #[derive(Debug, Args)]
 pub struct Run {
@@ -190,9 +192,13 @@ impl PreparedRun {
     }
 
     fn into_setup(self, stop: Stop) -> Result<RunSetup, Problem> {
+        let config = RunConfig {
+            accepted_tests: accepted_tests(&self.context.places.root),
+            ..self.config
+        };
         Ok(RunSetup {
             paths: self.context.places,
-            config: self.config,
+            config,
             agent_is_chosen: self.settings.agent.origin != Origin::Default,
             preflight: self.settings.preflight.value,
             missing_login: missing_login(&self.agent),
@@ -205,6 +211,7 @@ impl PreparedRun {
             secrets: own_secrets(),
             keeper: std::env::current_exe().map_err(Problem::OwnProgram)?,
             stop,
+            checkouts: user_state_folder().map(|folder| folder.join("checkouts")),
         })
     }
 

@@ -112,12 +112,14 @@ impl Status {
             .iter()
             .filter(|task| task.kind == OutlineKind::Task)
             .filter(is_by_regreen);
-        let unverified = originals
-            .clone()
-            .filter(|task| task.marks.contains(&Mark::Unverified));
+        let with = |mark: Mark| {
+            let marked = originals.clone();
+            marked.filter(|task| task.marks.contains(&mark)).count()
+        };
         VerifiedShare {
             done: originals.clone().count(),
-            unverified: unverified.count(),
+            unverified: with(Mark::Unverified),
+            known_failures: with(Mark::KnownFailures),
         }
         .outcome()
     }

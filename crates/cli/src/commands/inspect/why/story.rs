@@ -137,6 +137,11 @@ impl<'a> RunStory<'a> {
                 }
             }
             Event::VerifyEnded { verdict, .. } => self.tell_verdict(verdict, page),
+            Event::TestsReviewed { review, .. } => {
+                for line in review.lines() {
+                    page.detail(&line);
+                }
+            }
             Event::TaskFailed { failure, .. } => self.tell_failure(failure, page),
             Event::FixInserted { fix, .. } => {
                 let why = self.in_spec(format!("regreen why {fix}"));
