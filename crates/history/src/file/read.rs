@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::OptionalExtension as _;
+use rusqlite::{OptionalExtension as _, Row};
 
 use super::{History, HistoryError};
 use crate::statistics::{Cluster, FailureRow, Figures, TaskRow};
@@ -100,15 +100,10 @@ impl History {
         runs: &BTreeMap<i64, Run>,
         figures: &mut Figures,
     ) -> Result<(), HistoryError> {
-        let mut statement = self.conn.prepare(
+        let sql =
             "SELECT run, at_ms, attempts, first_pass, passed, time_ms, cost_micro_usd FROM tasks
-             WHERE run >= ?1",
-        )?;
-        let mut rows = statement.query([first_of(runs)])?;
-        while let Some(row) = rows.next()? {
-            let Some(run) = runs.get(&row.get(0)?) else {
-                continue;
-            };
+                   WHERE run >= ?1";
+        self.each_row_of(runs, sql, |run, row| {
             figures.task(&TaskRow {
                 agent: run.agent,
                 at_ms: row.get(1)?,
@@ -118,8 +113,8 @@ impl History {
                 time_ms: row.get(5)?,
                 cost_micro_usd: row.get(6)?,
             });
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn read_failures(
@@ -127,15 +122,9 @@ impl History {
         runs: &BTreeMap<i64, Run>,
         figures: &mut Figures,
     ) -> Result<(), HistoryError> {
-        let mut statement = self.conn.prepare(
-            "SELECT run, at_ms, cluster, lost_ms, lost_micro_usd, response, helped FROM failures
-             WHERE run >= ?1",
-        )?;
-        let mut rows = statement.query([first_of(runs)])?;
-        while let Some(row) = rows.next()? {
-            let Some(run) = runs.get(&row.get(0)?) else {
-                continue;
-            };
+        let sql = "SELECT run, at_ms, cluster, lost_ms, lost_micro_usd, response, helped
+                   FROM failures WHERE run >= ?1";
+        self.each_row_of(runs, sql, |run, row| {
             figures.failure(&FailureRow {
                 workspace: run.workspace,
                 agent: run.agent,
@@ -146,6 +135,24 @@ impl History {
                 response: row.get(5)?,
                 helped: row.get(6)?,
             });
+            Ok(())
+        })
+    }
+
+    /// Calls `read` with each row whose run, its first column, is one of these.
+    fn each_row_of(
+        &self,
+        runs: &BTreeMap<i64, Run>,
+        sql: &str,
+        mut read: impl FnMut(&Run, &Row<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), HistoryError> {
+        let first = runs.first_key_value().map_or(i64::MAX, |(run, _)| *run);
+        let mut statement = self.conn.prepare(sql)?;
+        let mut rows = statement.query([first])?;
+        while let Some(row) = rows.next()? {
+            if let Some(run) = runs.get(&row.get(0)?) {
+                read(run, row)?;
+            }
         }
         Ok(())
     }
@@ -202,8 +209,4 @@ impl History {
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
-}
-
-fn first_of(runs: &BTreeMap<i64, Run>) -> i64 {
-    runs.first_key_value().map_or(i64::MAX, |(run, _)| *run)
 }
