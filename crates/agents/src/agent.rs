@@ -15,7 +15,7 @@ pub enum Agent {
     /// Runs the tasks' own commands.
     Shell(Interpreter),
     /// Any program that takes a prompt and prints an answer.
-    Command(CommandLine),
+    Command(CommandLine, AgentOptions),
     /// A coding agent that regreen knows by name.
     CodingAgent(CodingAgent, AgentOptions),
     /// Any program that speaks the Agent Client Protocol.
@@ -28,7 +28,7 @@ impl Agent {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Shell(_) => "shell",
-            Self::Command(_) => "command",
+            Self::Command(..) => "command",
             Self::CodingAgent(known, _) => known.name(),
             Self::Acp(..) => "acp",
         }
@@ -39,7 +39,7 @@ impl Agent {
     pub fn program(&self) -> &str {
         match self {
             Self::Shell(interpreter) => interpreter.program(),
-            Self::Command(line) | Self::Acp(line, _) => line.program(),
+            Self::Command(line, _) | Self::Acp(line, _) => line.program(),
             Self::CodingAgent(known, _) => known.name(),
         }
     }
@@ -48,7 +48,7 @@ impl Agent {
     #[must_use]
     pub fn permissions(&self) -> Option<Permissions> {
         match self {
-            Self::Shell(_) | Self::Command(_) => None,
+            Self::Shell(_) | Self::Command(..) => None,
             Self::CodingAgent(_, options) | Self::Acp(_, options) => Some(options.permissions),
         }
     }
@@ -57,7 +57,7 @@ impl Agent {
     #[must_use]
     pub fn has_sessions(&self) -> bool {
         match self {
-            Self::Shell(_) | Self::Command(_) => false,
+            Self::Shell(_) | Self::Command(..) => false,
             Self::CodingAgent(..) | Self::Acp(..) => true,
         }
     }
@@ -74,7 +74,7 @@ impl Agent {
     pub fn output_kind(&self) -> OutputKind {
         match self {
             Self::Shell(_) => OutputKind::Commands,
-            Self::Command(_) => OutputKind::Mixed,
+            Self::Command(..) => OutputKind::Mixed,
             Self::CodingAgent(..) | Self::Acp(..) => OutputKind::Messages,
         }
     }
@@ -90,7 +90,7 @@ impl Agent {
     pub fn reports_tools(&self) -> bool {
         match self {
             Self::Shell(_) | Self::CodingAgent(..) => true,
-            Self::Command(_) | Self::Acp(..) => false,
+            Self::Command(..) | Self::Acp(..) => false,
         }
     }
 
@@ -99,7 +99,7 @@ impl Agent {
     pub fn reports_tokens(&self) -> Option<bool> {
         match self {
             Self::Shell(_) | Self::CodingAgent(..) => Some(true),
-            Self::Command(_) => Some(false),
+            Self::Command(..) => Some(false),
             Self::Acp(..) => None,
         }
     }
@@ -109,7 +109,7 @@ impl Agent {
     pub fn reports_cost(&self) -> Option<bool> {
         match self {
             Self::Shell(_) => Some(true),
-            Self::Command(_) => Some(false),
+            Self::Command(..) => Some(false),
             Self::CodingAgent(known, _) => Some(known.reports_cost()),
             Self::Acp(..) => None,
         }
@@ -126,7 +126,7 @@ impl Agent {
     pub fn invocation(&self, assignment: &Assignment<'_>) -> Invocation {
         match self {
             Self::Shell(interpreter) => shell::invocation(*interpreter, assignment),
-            Self::Command(line) => line.invocation(assignment),
+            Self::Command(line, options) => line.invocation(options, assignment),
             Self::CodingAgent(known, options) => known.invocation(options, assignment),
             Self::Acp(line, options) => acp::invocation(line, options, assignment),
         }
@@ -137,7 +137,7 @@ impl Agent {
     pub fn decoder(&self, assignment: &Assignment<'_>) -> Box<dyn Decoder> {
         match self {
             Self::Shell(_) => Box::new(ShellDecoder::new(assignment.steps)),
-            Self::Command(_) => Box::new(CommandDecoder::default()),
+            Self::Command(..) => Box::new(CommandDecoder::default()),
             Self::CodingAgent(known, _) => known.decoder(assignment),
             Self::Acp(_, options) => Box::new(AcpDecoder::new(options, assignment)),
         }

@@ -5,7 +5,7 @@ use regreen_model::{AgentEvent, Ending};
 use crate::decoder::end_of_program;
 use crate::message::Answer;
 use crate::quoting::excerpt;
-use crate::{Assignment, Decoder, Invocation, Reply, StdinContent, Stream};
+use crate::{AgentOptions, Assignment, Decoder, Invocation, Reply, StdinContent, Stream};
 
 /// The placeholder for the prompt in an argument.
 const PLACEHOLDER: &str = "{prompt}";
@@ -39,14 +39,20 @@ impl CommandLine {
         &self.argv
     }
 
-    pub(crate) fn invocation(&self, assignment: &Assignment<'_>) -> Invocation {
+    pub(crate) fn invocation(
+        &self,
+        options: &AgentOptions,
+        assignment: &Assignment<'_>,
+    ) -> Invocation {
         let takes_argument = self.argv.iter().any(|word| word.contains(PLACEHOLDER));
         let stdin = if takes_argument {
             StdinContent::Empty
         } else {
             StdinContent::Text(assignment.prompt.to_owned())
         };
-        Invocation::new(self.argv_with(assignment.prompt), stdin, assignment)
+        let mut argv = self.argv_with(assignment.prompt);
+        argv.extend(options.arguments.iter().cloned());
+        Invocation::new(argv, stdin, assignment).with_environment(options)
     }
 
     fn argv_with(&self, prompt: &str) -> Vec<String> {

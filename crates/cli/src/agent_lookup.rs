@@ -75,7 +75,7 @@ fn look_up(choice: &AgentChoice, options: AgentOptions, has: impl Fn(&str) -> bo
             }
         }
         AgentChoice::Shell => Agent::Shell(interpreter(has)),
-        AgentChoice::Command(line) => Agent::Command(line.clone()),
+        AgentChoice::Command(line) => Agent::Command(line.clone(), options),
         AgentChoice::CodingAgent(known) => Agent::CodingAgent(*known, options),
         AgentChoice::Acp(line) => Agent::Acp(line.clone(), options),
     }

@@ -224,7 +224,7 @@ pub struct Log {
     /// Print the output of Verify instead of the agent's
     #[arg(long)]
     pub verify: bool,
-    /// Go on printing until the attempt has ended
+    /// Keep printing until the attempt has ended
     #[arg(long, short, conflicts_with = "verify")]
     pub follow: bool,
 }

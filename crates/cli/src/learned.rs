@@ -34,7 +34,7 @@ pub fn learn(root: &Path, settings: &Settings) {
         && let Err(problem) = feed(root, settings)
     {
         output::note(&format!(
-            "the history of failures was not updated, which the next run makes up for: {problem}"
+            "cannot update the history of failures; the next run will try again: {problem}"
         ));
     }
 }

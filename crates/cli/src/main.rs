@@ -9,7 +9,7 @@ mod answers;
 mod arguments;
 mod commands;
 mod config;
-mod excerpt;
+mod error_message;
 mod exit;
 mod history;
 mod known_runs;
@@ -53,11 +53,11 @@ fn main() -> ExitCode {
 
 /// Prints clap's message. Help and version are not failures.
 fn refuse(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        output::refuse(&error.render().to_string());
+        return Exit::BadInput.into();
+    }
     // If printing fails, there is no way to report it.
     let _ = error.print();
-    if error.use_stderr() {
-        Exit::BadInput.into()
-    } else {
-        Exit::Success.into()
-    }
+    Exit::Success.into()
 }

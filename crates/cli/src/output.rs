@@ -5,15 +5,16 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
+use miette::{GraphicalReportHandler, GraphicalTheme};
 use regreen_model::is_format_control;
 use regreen_redaction::Masks;
-use regreen_reporters::{LineStyle, Palette, Size, StatusLine, Terminal};
+use regreen_reporters::{LineStyle, Palette, Size, StatusLine, Terminal, Tone, wrap, wrap_below};
 use rustix::process::getpgrp;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
 use serde::Serialize;
 
 use crate::arguments::ColorChoice;
+use crate::error_message::ErrorMessage;
 use crate::problem::Problem;
 
 /// The assumed size of a terminal that doesn't report one.
@@ -75,6 +76,11 @@ pub fn escaped(json: &str) -> String {
     text
 }
 
+/// Prints sentences as a result, wrapped to the width of a terminal.
+pub fn print_text(text: &str) -> Result<(), Problem> {
+    print(&wrap_below(text, line_style().columns, 0))
+}
+
 /// Prints a question.
 pub fn ask(text: &str) {
     let mut out = io::stderr().lock();
@@ -89,13 +95,30 @@ pub fn can_ask() -> bool {
 
 /// Prints a note, separate from the result.
 pub fn note(text: &str) {
-    say(&format!("note: {text}"));
+    say_after("note: ", text);
 }
 
 /// Prints something that is not a result, to stderr.
 pub fn say(text: &str) {
+    say_after("", text);
+}
+
+fn say_after(label: &str, text: &str) {
+    let text = wrap_below(&printable(text), question_style().columns, label.len());
     // If this can't be printed, no one is reading.
-    let _ = writeln!(io::stderr(), "{}", printable(text));
+    let _ = writeln!(io::stderr(), "{label}{text}");
+}
+
+/// Prints clap's message about wrong arguments, wrapped to the width of the terminal.
+pub fn refuse(message: &str) {
+    let style = question_style();
+    let text = wrap_below(message.trim_end(), style.columns, 0);
+    let text = match text.strip_prefix("error:") {
+        Some(text) => format!("{}{text}", style.palette.paint(Tone::Bad, "error:")),
+        None => text,
+    };
+    // If this can't be printed either, the exit code has to do.
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Whether someone is watching on a terminal.
@@ -114,30 +137,38 @@ pub fn replace_line(text: &str) {
 /// looks like one is masked.
 pub fn complain(problem: &Problem) {
     let masks = Masks::built_in();
-    for (at, mut excerpt) in problem.excerpts().into_iter().enumerate() {
+    for (at, mut message) in problem.messages().into_iter().enumerate() {
         // Before lines are wrapped; the quoted text only afterwards, because its positions must
         // stay valid.
-        excerpt.message = masks.mask(&excerpt.message);
-        excerpt.help = excerpt.help.map(|help| masks.mask(&help));
-        let text = render(&excerpt, palette(io::stderr().is_terminal()));
+        message.message = masks.mask(&message.message);
+        message.help = message.help.map(|help| masks.mask(&help));
+        let text = render(message, question_style());
         let gap = if at == 0 { "" } else { "\n" };
         // If this can't be printed either, the exit code has to do.
         let _ = writeln!(io::stderr(), "{gap}{}", masks.mask(text.trim_end()));
     }
 }
 
-/// Renders a diagnostic as text.
-pub fn render(diagnostic: &dyn Diagnostic, palette: Palette) -> String {
-    let theme = match palette {
+/// Renders a message as text. Its sentences are wrapped, the text that it quotes is not.
+fn render(mut message: ErrorMessage, style: LineStyle) -> String {
+    let theme = match style.palette {
         Palette::Coloured => GraphicalTheme::unicode(),
         Palette::Plain => GraphicalTheme::unicode_nocolor(),
     };
+    let room = |label: &str| {
+        style
+            .columns
+            .map(|columns| columns.saturating_sub(label.len()))
+    };
+    let wrapped = |text: &str, label: &str| wrap(text, room(label)).join("\n");
+    message.message = wrapped(&message.message, "  x ");
+    message.help = message.help.map(|help| wrapped(&help, "  help: "));
     let mut text = String::new();
     let handler = GraphicalReportHandler::new_themed(theme)
-        .with_width(100)
-        .with_links(palette == Palette::Coloured);
+        .with_wrap_lines(false)
+        .with_links(style.palette == Palette::Coloured);
     // Rendering into memory cannot fail.
-    let _ = handler.render_report(&mut text, diagnostic);
+    let _ = handler.render_report(&mut text, &message);
     text
 }
 

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use miette::{NamedSource, Severity};
+use miette::NamedSource;
 use regreen_documents::EditError;
 use regreen_history::{HistoryError, ImportError};
 use regreen_overview::ReadJournalError;
@@ -24,7 +24,7 @@ use self::hints::{
 };
 use crate::commands::ProjectError;
 use crate::config::{ConfigError, PromptsError};
-use crate::excerpt::Excerpt;
+use crate::error_message::ErrorMessage;
 use crate::exit::Exit;
 use crate::output::printable;
 
@@ -388,21 +388,20 @@ impl Problem {
     }
 
     /// Returns its messages.
-    pub fn excerpts(&self) -> Vec<Excerpt> {
+    pub fn messages(&self) -> Vec<ErrorMessage> {
         match self {
-            Self::Config(error) => error.excerpts(),
-            problem => vec![problem.without_excerpt()],
+            Self::Config(error) => error.messages(),
+            problem => vec![problem.without_source()],
         }
     }
 
-    fn without_excerpt(&self) -> Excerpt {
+    fn without_source(&self) -> ErrorMessage {
         let mut message = printable(&self.to_string());
         for cause in self.causes() {
             message.push_str(": ");
             message.push_str(&cause);
         }
-        Excerpt {
-            severity: Severity::Error,
+        ErrorMessage {
             message,
             help: self.hint(),
             labels: Vec::new(),

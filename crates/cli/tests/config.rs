@@ -499,8 +499,7 @@ fn a_repository_may_not_choose_programs() {
    ·                  ╰── only these are allowed here: auto, claude, codex, gemini, opencode, shell
  2 │ on_end = ['./evil.sh']
    ╰────
-  help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or pass --agent
-        'command:PROGRAM ARGS'
+  help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or pass --agent 'command:PROGRAM ARGS'
 
   × a repository may not set `on_end`
    ╭─[regreen.toml:2:1]
@@ -520,8 +519,7 @@ fn a_repository_may_not_choose_programs() {
    ·     ╰── it chooses a program to run on your machine
  5 │ program = './evil.sh'
    ╰────
-  help: if you trust it, set the program in ~/.config/regreen/config.toml: agent =
-        "command:PROGRAM ARGS"
+  help: if you trust it, set the program in ~/.config/regreen/config.toml: agent = "command:PROGRAM ARGS"
 
 "#]]);
 }
@@ -544,11 +542,7 @@ fn mistakes_are_shown_where_they_stand() {
    ·    ╰── did you mean `timeout`?
  2 │ verify_timeout = '30'
    ╰────
-  help: known settings: agent, gate, timeout, verify_timeout, idle_timeout, max_wait,
-        max_task_iterations, max_global_iterations, max_cost, max_tokens, max_time, max_task_cost,
-        max_task_tokens, max_task_time, preflight, context_tokens, include_optional, commit,
-        keep_state, history.record, alert.failures_24h, alert.first_pass_rate, alert.timeout,
-        alert.missing_context, alert.tool_error, alert.invalid_task, alert.partial, prompts
+  help: known settings: agent, gate, timeout, verify_timeout, idle_timeout, max_wait, max_task_iterations, max_global_iterations, max_cost, max_tokens, max_time, max_task_cost, max_task_tokens, max_task_time, preflight, context_tokens, include_optional, commit, keep_state, history.record, alert.failures_24h, alert.first_pass_rate, alert.timeout, alert.missing_context, alert.tool_error, alert.invalid_task, alert.partial, prompts
 
   × invalid value for `verify_timeout`
    ╭─[regreen.toml:2:18]
@@ -701,8 +695,7 @@ spec:           none
    ·         ──────────────────────────────────────────┬──────────────────────────────────────────
    ·                                                   ╰── unknown agent `comand:my-agent --key ***anthropic-key***`
    ╰────
-  help: known agents: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS,
-        acp:PROGRAM ARGS
+  help: known agents: auto, claude, codex, gemini, opencode, shell, command:PROGRAM ARGS, acp:PROGRAM ARGS
 
 "#]]);
 }

@@ -191,7 +191,7 @@ $ regreen run hello --agent 'command:sh agent.sh' --recovery-mode
    START  hello · 3 tasks · command:sh agent.sh · recovery on
     PASS  [TIME] 1.1 Greet the world                            [HASH]
     FAIL  [TIME] 1.2 Greet people by name                       attempt 1/5
-          false success claim
+          the agent claimed success
           expected 'Hello, Ann!', got 'Hello, world!'
      FIX  1.2.1 added for 1.2
     PASS  [TIME] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'  [HASH]
@@ -209,7 +209,7 @@ $ regreen run hello --agent 'command:sh agent.sh' --recovery-mode
           `sh all.sh | grep -qx 'Hello, Bob!'` ended with exit code 1: the output of `sh all.sh` does not contain "Hello, Bob!"
     PASS  [TIME] 1.3.1 Fix: team/names.txt does not exist       [HASH]
     PASS  [TIME] 1.3 Greet the whole team                       [HASH]
-     END  [TIME] all tasks done                                 [RUN]
+     END  all tasks done                                          [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  3 of 3 done in [TIME]
@@ -252,7 +252,7 @@ $ regreen why 1.2
           Verify failed: `sh check.sh` ended with exit code 1
             | expected 'Hello, Ann!', got 'Hello, world!'
           Verify failed again
-          false success claim
+          the agent claimed success
           may help: Run the check and fix what it reports
      FIX  1.2.1 added: `regreen why 1.2.1`
     PASS  Verify before the next attempt                          [HASH]
@@ -326,7 +326,7 @@ $ regreen run release --agent shell --recovery-mode
      FIX  1.1.2 added for 1.1: create the folder dist
     PASS  [TIME] 1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No  [HASH]
     PASS  [TIME] 1.1 Make a release                             [HASH]
-     END  [TIME] all tasks done                                 [RUN]
+     END  all tasks done                                          [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  1 of 1 done in [TIME]
@@ -531,11 +531,11 @@ fn without_git_it_shows_what_there_is_to_show() {
     same(
         &seen.plain[from..],
         str![[r#"
-   START  hello · command:sh agent.sh · recovery on
+   START  hello · 3 tasks · command:sh agent.sh · recovery on
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     PASS  [TIME] 1.1 Greet the world
     FAIL  [TIME] 1.2 Greet people by name                       attempt 1/5
-          false success claim
+          the agent claimed success
           expected 'Hello, Ann!', got 'Hello, world!'
      FIX  1.2.1 added for 1.2
     PASS  [TIME] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'
@@ -553,13 +553,12 @@ fn without_git_it_shows_what_there_is_to_show() {
           `sh all.sh | grep -qx 'Hello, Bob!'` ended with exit code 1: the output of `sh all.sh` does not contain "Hello, Bob!"
     PASS  [TIME] 1.3.1 Fix: team/names.txt does not exist
     PASS  [TIME] 1.3 Greet the whole team
-     END  [TIME] all tasks done                                 [RUN]
+     END  all tasks done                                          [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  3 of 3 done in [TIME]
    Fixes  3 of 3 done
 Attempts  8 of 100
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
 
 What happened
 -------------
@@ -596,7 +595,7 @@ $ regreen why 1.2
           Verify failed: `sh check.sh` ended with exit code 1
             | expected 'Hello, Ann!', got 'Hello, world!'
           Verify failed again
-          false success claim
+          the agent claimed success
           may help: Run the check and fix what it reports
      FIX  1.2.1 added: `regreen why 1.2.1`
     PASS  Verify before the next attempt
@@ -658,7 +657,7 @@ executable, and it writes to a folder that does not exist:
 
 $ regreen run release --agent shell --recovery-mode
 
-   START  release · shell · recovery on
+   START  release · 1 task · shell · recovery on
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     FAIL  [TIME] 1.1 Make a release                             attempt 1/5
           file not executable
@@ -671,13 +670,12 @@ $ regreen run release --agent shell --recovery-mode
      FIX  1.1.2 added for 1.1: create the folder dist
     PASS  [TIME] 1.1.2 Fix: cp: cannot create regular file 'dist/hello.sh': No
     PASS  [TIME] 1.1 Make a release
-     END  [TIME] all tasks done                                 [RUN]
+     END  all tasks done                                          [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  1 of 1 done in [TIME]
    Fixes  2 of 2 done
 Attempts  3 of 100
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
 
 What regreen changed in specs/release/tasks.md (- before, + now)
 ----------------------------------------------------------------

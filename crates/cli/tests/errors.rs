@@ -124,8 +124,7 @@ fn an_unknown_task_lists_the_known_ones() {
         .exits(2)
         .complains(str![[r#"
   × invalid task id `first`
-  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a
-        file
+  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a file
 
 "#]]);
 }

@@ -200,7 +200,7 @@ fn a_history_that_can_not_be_used_is_a_note_and_nothing_more() {
     .unwrap();
     let test = workspace();
     user.runs(&test, 0)
-        .mentions("the history of failures was not updated");
+        .mentions("cannot update the history of failures");
     user.regreen(&test, &["stats"])
         .exits(78)
         .mentions("the history is damaged");

@@ -10,8 +10,9 @@ fn a_new_spec_lints_clean_and_is_never_overwritten() {
         .exits(0)
         .prints(str![[r#"
 Created specs/greeting/tasks.md
-Edit it, then check it with: regreen lint greeting
-Run it with: regreen run greeting; to work on it in a Claude Code session: regreen use greeting
+Edit it, then check it: regreen lint greeting
+Run it: regreen run greeting
+Or work on it in a Claude Code session: regreen use greeting
 
 "#]]);
     test.regreen(&["lint"]).exits(0).prints(str![[r#"
@@ -54,75 +55,34 @@ fn weaknesses_are_shown_where_they_stand() {
     PLAN  todo.md · smart-ralph style · 3 tasks (0 done)
     WARN  6 things to improve
 
-  ⚠ the id 1.1 is also used on line 3
-   ╭─[todo.md:4:1]
- 3 │ - [ ] 1.1 Parse it as discussed
- 4 │ - [ ] 1.1 Workspace `src/a.rs`
-   · ────────────────────────
- 5 │   - **Verify**: `true`
-   ╰────
+    WARN  the id 1.1 is also used on line 3
+          todo.md:4  - [ ] 1.1 Workspace `src/a.rs`
 
-  ⚠ unclosed code fence ```; ignored, so that the tasks below it are not lost
-   ╭─[todo.md:7:1]
- 6 │ 
- 7 │ ```
-   · ───
- 8 │ - [ ] 1.3 lost?
-   ╰────
+    WARN  unclosed code fence ```; ignored, so that the tasks below it are not lost
+          todo.md:7  ```
 
-  ⚠ 2 tasks without a Verify that can be run here: the result would be accepted as it is
-   ╭─[todo.md:3:1]
- 2 │ 
- 3 │ - [ ] 1.1 Parse it as discussed
-   · ────────────┬───────────
-   ·             ╰── no Verify
- 4 │ - [ ] 1.1 Workspace `src/a.rs`
-   ╰────
-   ╭─[todo.md:8:1]
- 7 │ ```
- 8 │ - [ ] 1.3 lost?
-   · ───────┬───────
-   ·        ╰── no Verify
-   ╰────
-  help: put a command into backticks: - **Verify**: `cargo test parser`
-        a gate that checks the whole project could be: cargo test
+    WARN  2 tasks without a Verify that can run here: the result would be accepted unchecked
+          todo.md:3  - [ ] 1.1 Parse it as discussed
+            no Verify
+          todo.md:8  - [ ] 1.3 lost?
+            no Verify
+          help: put a command into backticks: - **Verify**: `cargo test parser`
+            or set a gate that checks the whole project: cargo test
 
-  ⚠ 1 Verify command can't fail: its task would pass whatever happens
-   ╭─[todo.md:4:1]
- 3 │ - [ ] 1.1 Parse it as discussed
- 4 │ - [ ] 1.1 Workspace `src/a.rs`
-   · ────────────┬───────────
-   ·             ╰── always passes: true
- 5 │   - **Verify**: `true`
-   ╰────
-  help: end it with what decides (grep -q, test, the tests themselves), without || true, ; echo or
-        a print for both cases
+    WARN  1 Verify command can't fail: its task would pass whatever happens
+          todo.md:4  - [ ] 1.1 Workspace `src/a.rs`
+            always passes: true
+          help: end it with what decides (grep -q, test, the tests themselves), without || true, ; echo or a print for both cases
 
-  ⚠ 1 task with words that need a conversation the agent has not seen
-   ╭─[todo.md:3:1]
- 2 │ 
- 3 │ - [ ] 1.1 Parse it as discussed
-   · ────────────┬───────────
-   ·             ╰── “as discussed”: not by the agent
- 4 │ - [ ] 1.1 Workspace `src/a.rs`
-   ╰────
-  help: say it in the task: the agent gets this text and nothing else
+    WARN  1 task referring to a conversation that the agent has not seen
+          todo.md:3  - [ ] 1.1 Parse it as discussed
+            “as discussed”: the agent was not there
+          help: write it out: the agent sees only this text
 
-  ⚠ 2 tasks with neither Files nor any path: the agent has to guess where to work
-   ╭─[todo.md:3:1]
- 2 │ 
- 3 │ - [ ] 1.1 Parse it as discussed
-   · ────────────┬───────────
-   ·             ╰── which files?
- 4 │ - [ ] 1.1 Workspace `src/a.rs`
-   ╰────
-   ╭─[todo.md:8:1]
- 7 │ ```
- 8 │ - [ ] 1.3 lost?
-   · ───────┬───────
-   ·        ╰── which files?
-   ╰────
-  help: name the files, at best in a field: - **Files**: `src/parser.rs`
+    WARN  2 tasks with neither Files nor any path: the agent has to guess where to work
+          todo.md:3  - [ ] 1.1 Parse it as discussed
+          todo.md:8  - [ ] 1.3 lost?
+          help: name the files, preferably in a field: - **Files**: `src/parser.rs`
 
 "#]]);
 }

@@ -49,7 +49,7 @@ fn examples_are_tried() {
         .regreen(&["rules", "test"])
         .exits(0)
         .prints(str![[r#"
-    PASS  1 rule, all its examples are right
+    PASS  1 rule; all its examples pass
 
 "#]]);
     Workspace::new()

@@ -53,7 +53,7 @@ pub struct Statistics {
     pub kinds: Vec<ShareFigures>,
     /// The most frequent causes.
     pub blockers: Vec<BlockerFigures>,
-    /// What was done about failures, most frequent first.
+    /// The responses to failures, most frequent first.
     pub responses: Vec<ResponseFigures>,
     /// Agents, by name.
     pub agents: Vec<AgentFigures>,
@@ -136,7 +136,7 @@ pub struct Place {
     pub count: u64,
 }
 
-/// What was done about failures, and whether it helped.
+/// A response to failures, and whether it helped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ResponseFigures {
     /// What was done.

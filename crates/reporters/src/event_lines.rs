@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use regreen_diagnosis::CONTRADICTION;
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, ERROR_CHARS, Event, FailureRecord, Inspection, Mark,
     PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, RepairResult,
@@ -22,8 +23,6 @@ const HASH_CHARS: usize = 12;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventFormatter {
     totals: RunTotals,
-    /// When this process started to work on the run.
-    began: Option<Timestamp>,
     /// When the current attempt started, or else when its task was picked.
     task_began: BTreeMap<TaskKey, Timestamp>,
     /// The first line is held back until the first task, which has the number of tasks; warnings
@@ -76,13 +75,13 @@ impl EventFormatter {
         if self.heading.is_none() {
             return lines;
         }
+        let is_news = match event {
+            Event::Warned { .. } | Event::Chosen { .. } => false,
+            Event::TaskPicked { .. } => true,
+            _ => !lines.is_empty(),
+        };
         self.waiting.append(&mut lines);
-        match event {
-            Event::Warned { .. } | Event::Chosen { .. } => Vec::new(),
-            Event::TaskPicked { .. } => self.flush(),
-            _ if self.waiting.is_empty() => Vec::new(),
-            _ => self.flush(),
-        }
+        if is_news { self.flush() } else { Vec::new() }
     }
 
     /// Returns the lines that are still held back; nothing else follows.
@@ -95,11 +94,9 @@ impl EventFormatter {
     fn note(&mut self, now: Timestamp, event: &Event) {
         match event {
             Event::RunStarted { .. } => {
-                self.began = Some(now);
                 self.heading = Some(Status::Start);
             }
             Event::RunResumed { .. } => {
-                self.began = Some(now);
                 self.heading = Some(Status::Resume);
                 self.is_resumed = true;
             }
@@ -209,9 +206,11 @@ impl EventFormatter {
                 ..
             } => Some(self.wait(now, task, *until, why, *repeats)),
             Event::ServiceChanged { report } => Some(service(report)),
+            // The failure that follows says the same.
+            Event::Warned { message } if message == CONTRADICTION => None,
             Event::Warned { message } => Some(warning(message)),
             Event::StopAsked { signal } => Some(stop(*signal)),
-            Event::RunEnded { outcome } => Some(self.end(now, outcome)),
+            Event::RunEnded { outcome } => Some(self.end(outcome)),
             // Part of another line, or of no interest to people.
             Event::RunStarted { .. }
             | Event::RunResumed { .. }
@@ -423,7 +422,7 @@ impl EventFormatter {
         .detail(why)
     }
 
-    fn end(&self, now: Timestamp, outcome: &RunOutcome) -> StatusLine {
+    fn end(&self, outcome: &RunOutcome) -> StatusLine {
         let (done_tone, done) = self.totals.verified_share().outcome();
         let (tone, text) = match outcome {
             RunOutcome::AllGreen => (done_tone, done.as_str()),
@@ -443,7 +442,6 @@ impl EventFormatter {
         };
         StatusLine::new(Status::End, format!("{text}{code}"))
             .toned(tone)
-            .timed(self.began.map(|began| now.since(began)))
             .trailing(run)
     }
 
@@ -476,7 +474,7 @@ fn service(report: &ServiceReport) -> StatusLine {
             format!("service {command} {of} {what}: {why}"),
         )
         .wrapped()
-        .detail(format!("log: {}", one_line(&report.log, NAME_CHARS)))
+        .wrapped_detail(format!("log: {}", one_line(&report.log, NAME_CHARS)))
     };
     match &report.change {
         ServiceChange::Started { again, took_ms } => {

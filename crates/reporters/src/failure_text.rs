@@ -1,15 +1,20 @@
 //! Describes a failure in two lines: its kind and place, and the line that a person would quote.
 
 use regreen_diagnosis::{SourcePlace, evidence_of, rank, scan};
-use regreen_model::{Ending, FailureRecord, PlainLine, Source};
+use regreen_model::{Ending, FailureKind, FailureRecord, PlainLine, Source};
 
 use crate::text::reason;
 
 /// Returns `test failure · tests/test_form.py:18`, as far as known.
+///
+/// The line below says what failed. Of a false claim, only the claim is worth a line of its own.
 #[must_use]
 pub fn kind_and_place(failure: &FailureRecord) -> Option<String> {
     let found = failure.confident_diagnosis();
-    let kind = found.map(|found| found.kind.words().to_owned());
+    let kind = found.map(|found| match found.kind {
+        FailureKind::FalseSuccessClaim => "the agent claimed success".to_owned(),
+        kind => kind.words().to_owned(),
+    });
     let quoted = found.and_then(|found| found.blocked_on.as_deref());
     let place = place_of(&failure.error, quoted.unwrap_or(""));
     let parts: Vec<String> = kind.into_iter().chain(place).collect();

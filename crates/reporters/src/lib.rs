@@ -19,6 +19,7 @@ mod status_line;
 mod summary;
 mod text;
 mod totals;
+mod wrap;
 
 pub use failure_text::{headline, headline_of, kind_and_place};
 pub use json::JsonLines;
@@ -33,3 +34,4 @@ pub use summary::{
 };
 pub use text::{fit, short_count, text_width};
 pub use totals::VerifiedShare;
+pub use wrap::{wrap, wrap_below};

@@ -4,7 +4,8 @@
 use anstyle::{AnsiColor, Effects, Style};
 use regreen_model::Span;
 
-use crate::text::{fit, text_width, wrap};
+use crate::text::{fit, text_width};
+use crate::wrap::wrap;
 
 /// Status words end in this column.
 const STATUS_WIDTH: usize = 8;
@@ -182,6 +183,8 @@ pub struct StatusLine {
     text: String,
     overflow: Overflow,
     trailing: Option<String>,
+    /// A command, and its column in the text.
+    command: Option<(usize, String)>,
     details: Vec<Detail>,
 }
 
@@ -198,8 +201,6 @@ enum Overflow {
     Cut,
     /// Break it into several rows.
     Wrap,
-    /// Leave it as it is, because a command must stay pasteable.
-    Keep,
 }
 
 impl StatusLine {
@@ -220,6 +221,7 @@ impl StatusLine {
             text: text.into(),
             overflow: Overflow::Cut,
             trailing: None,
+            command: None,
             details: Vec::new(),
         }
     }
@@ -239,11 +241,12 @@ impl StatusLine {
         }
     }
 
-    /// Keeps long text as it is.
+    /// Adds a command in this column of the text, or below the text if there is no room for it. It is
+    /// never cut, so that it can be copied.
     #[must_use]
-    pub fn verbatim(self) -> Self {
+    pub fn command(self, column: usize, command: impl Into<String>) -> Self {
         Self {
-            overflow: Overflow::Keep,
+            command: Some((column, command.into())),
             ..self
         }
     }
@@ -289,6 +292,7 @@ impl StatusLine {
             return vec![fit(&format!("{} {}", self.label, self.text), columns)];
         }
         let mut rows = self.main_rows(style, room);
+        self.add_command(&mut rows, room);
         for Detail { text, overflow } in &self.details {
             let lines = fitted(text, room, *overflow);
             rows.extend(lines.into_iter().map(|line| {
@@ -328,6 +332,20 @@ impl StatusLine {
         std::iter::once(first).chain(rest).collect()
     }
 
+    fn add_command(&self, rows: &mut Vec<String>, room: Option<usize>) {
+        let Some((column, command)) = &self.command else {
+            return;
+        };
+        let has_room = room.is_none_or(|room| column + text_width(command) <= room);
+        match rows.last_mut() {
+            Some(row) if has_room => {
+                let gap = column.saturating_sub(text_width(&self.text));
+                row.push_str(&format!("{:gap$}{command}", ""));
+            }
+            _ => rows.push(format!("{:INDENT$}  {command}", "")),
+        }
+    }
+
     /// Returns the time and the trailing text, if there is room for them, and the room left for the
     /// text.
     fn ends(&self, room: Option<usize>) -> (String, &str, Option<usize>) {
@@ -354,8 +372,8 @@ impl StatusLine {
 
 fn fitted(text: &str, columns: Option<usize>, overflow: Overflow) -> Vec<String> {
     match (columns, overflow) {
-        (None, _) | (_, Overflow::Keep) => vec![text.to_owned()],
-        (Some(columns), Overflow::Wrap) => wrap(text, columns),
+        (None, Overflow::Cut) => vec![text.to_owned()],
+        (columns, Overflow::Wrap) => wrap(text, columns),
         (Some(columns), Overflow::Cut) => vec![fit(text, columns)],
     }
 }

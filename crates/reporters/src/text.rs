@@ -102,24 +102,6 @@ pub fn short_count(count: u64) -> String {
     .replace(".0", "")
 }
 
-/// Wraps the text between words into lines of at most this many columns.
-pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split(' ') {
-        let needed = text_width(&line) + 1 + text_width(word);
-        if !line.is_empty() && needed > columns {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(&fit(word, columns));
-    }
-    lines.push(line);
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -150,20 +132,10 @@ mod tests {
         assert_eq!(counts, ["0", "999", "1k", "12.3k", "1.2M", "20M"]);
     }
 
-    #[test]
-    fn lines_break_between_words() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("abcdefghijkl", 5), ["abc…l"]);
-        assert_eq!(wrap("", 5), [""]);
-    }
-
     proptest! {
         #[test]
-        fn fitted_and_wrapped_text_is_never_too_wide(text in any::<String>(), columns in 1_usize..40) {
+        fn fitted_text_is_never_too_wide(text in any::<String>(), columns in 1_usize..40) {
             prop_assert!(text_width(&fit(&text, columns)) <= columns);
-            for line in wrap(&text, columns) {
-                prop_assert!(text_width(&line) <= columns);
-            }
         }
     }
 }

@@ -125,7 +125,10 @@ mod tests {
         let Ok(AgentChoice::Command(line)) = "command:agent".parse() else {
             panic!("a command");
         };
-        let said = budget_notices(&Agent::Command(line.clone()), &limited());
+        let said = budget_notices(
+            &Agent::Command(line.clone(), AgentOptions::default()),
+            &limited(),
+        );
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(
             said.iter()

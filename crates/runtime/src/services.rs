@@ -1,5 +1,7 @@
 //! Services that tasks need. Each runs under its own keeper, alongside everything else.
 
+mod readiness;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -15,23 +17,15 @@ use regreen_supervisor::{
 };
 
 use crate::clock::millis;
-use crate::execution::ExecutionContext;
 use crate::log_file::{LogFile, read_tail};
 use crate::observer::RunObserver;
 use crate::performer::{PerformError, Performer};
 use crate::process::ProcessError;
-use crate::verify::Check;
 
 /// The time between the request to end and the kill.
 const GRACE: Duration = Duration::from_secs(2);
 /// A service has no time limit: it ends with the run.
 const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-/// How long a service without a readiness check must stay alive to count as ready.
-const SETTLES_AFTER: Duration = Duration::from_secs(1);
-/// The time between two readiness checks.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// How long one readiness check may take.
-const LONGEST_LOOK: Duration = Duration::from_secs(10);
 /// How much of a log is quoted, and how much is diagnosed.
 const QUOTED_BYTES: u64 = 2 * 1024;
 const SCANNED_BYTES: u64 = 64 * 1024;
@@ -251,35 +245,6 @@ impl Performer {
         })
     }
 
-    /// Waits until the service is ready; returns why if it isn't.
-    fn wait_until_ready(
-        &self,
-        running: &RunningService,
-        order: &ServicesOrder,
-    ) -> Result<Option<String>, PerformError> {
-        let began = Instant::now();
-        let limit = Duration::from_millis(order.ready_timeout_ms);
-        let service = &running.service;
-        let folder = self.paths.task_folder(&self.run, &service.task);
-        let mut look = ReadyCheck::new(&self.context, service, &folder, order)?;
-        loop {
-            if let Some(exit) = running.exit() {
-                return Ok(Some(how_it_ended(exit, &running.log)));
-            }
-            if look.is_ready(&self.context, began)? {
-                return Ok(None);
-            }
-            if began.elapsed() >= limit {
-                let tail = last_line(&running.log);
-                return Ok(Some(format!("not ready within {limit:?}{tail}")));
-            }
-            if self.context.processes.stop.asked().is_some() {
-                return Err(PerformError::Stopped);
-            }
-            thread::sleep(LOOK_EVERY);
-        }
-    }
-
     /// Fails a check before it runs if a service that its own task declares is down.
     pub(crate) fn own_service_trouble(&self) -> Option<(Verdict, Option<Box<Failure>>)> {
         let mut own = self.services.needed.iter().filter(|one| one.service.is_own);
@@ -311,53 +276,6 @@ impl Performer {
         Verdict::Red {
             error: error + &down,
         }
-    }
-}
-
-/// Checks whether a service is ready.
-struct ReadyCheck<'a> {
-    check: Check<'a>,
-    log: LogFile,
-}
-
-impl<'a> ReadyCheck<'a> {
-    fn new(
-        context: &ExecutionContext,
-        service: &'a Service,
-        folder: &Path,
-        order: &'a ServicesOrder,
-    ) -> Result<Self, PerformError> {
-        let longest = context.verify_timeout_ms.min(millis(LONGEST_LOOK));
-        let check = Check {
-            purpose: format!("{}:ready", service.task.id),
-            folder: folder.to_owned(),
-            stem: "ready".to_owned(),
-            commands: &service.ready,
-            gate: None,
-            timeout_ms: longest,
-            deadline: None,
-            environment: &order.environment,
-        };
-        let log = LogFile::create(folder, "ready")?;
-        Ok(Self { check, log })
-    }
-
-    fn is_ready(
-        &mut self,
-        context: &ExecutionContext,
-        began: Instant,
-    ) -> Result<bool, PerformError> {
-        let commands = context.runnable(&self.check);
-        if commands.is_empty() {
-            return Ok(began.elapsed() >= SETTLES_AFTER);
-        }
-        for command in &commands {
-            let result = context.run_check(&self.check, command, &mut self.log)?;
-            if result.has_failed() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 }
 

@@ -33,7 +33,7 @@ const PATTERNS: [(&str, &str); 19] = [
 ];
 
 /// Replacements of the same width as the text they replace, and one frame of the spinner.
-const SCREEN_PATTERNS: [(&str, &str); 9] = [
+const SCREEN_PATTERNS: [(&str, &str); 10] = [
     (r"\b\d{8}-\d{6}\b", "20260101-000000"),
     (r"\[[ \d.dhms]{6}\]", "[  0.0s]"),
     (
@@ -47,6 +47,7 @@ const SCREEN_PATTERNS: [(&str, &str); 9] = [
     ),
     (r"\b(\d+m )?\d+s (of|left)\b", "0s $2"),
     (r"\((\d+[hm] )*\d+[sm]\)", "(0s)"),
+    (r"\b\ds ago\b", "0s ago"),
     (
         r"(done in|done ·|stopping ·|Waits  1,) (\d+m )?\d+(\.\d)?s\b",
         "$1 0s",

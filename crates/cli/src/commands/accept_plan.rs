@@ -1,5 +1,7 @@
 //! `regreen accept-plan`: applies changes to the task file that a run reverted but a person made.
 
+use std::path::PathBuf;
+
 use regreen_documents::{
     TaskFile, choices_of_change, line_diff, with_accepted_changes, with_reopened,
 };
@@ -21,7 +23,10 @@ pub fn run(arguments: &AcceptPlan) -> Result<Exit, Problem> {
     let context = SpecContext::find(arguments.spec.as_deref())?;
     let places = &context.places;
     let file = &places.spec.tasks;
-    let nothing = || Problem::NothingToAccept { file: file.clone() };
+    let shown = PathBuf::from(places.shown(file));
+    let nothing = || Problem::NothingToAccept {
+        file: shown.clone(),
+    };
     // If there is nothing to accept, nothing is created.
     last_offer(places)?.ok_or_else(nothing)?;
     let _lock = lock_tree(places, LockPurpose::Change)?;

@@ -50,7 +50,7 @@ pub fn run(agent: AgentFlags) -> Result<Exit, Problem> {
         settings.agent.value
     );
     // Named agents are listed above, and `shell` has no call of its own.
-    if let Agent::Acp(..) | Agent::Command(_) = chosen {
+    if let Agent::Acp(..) | Agent::Command(..) = chosen {
         let _ = writeln!(page, "  call:   {}", call(&chosen, &options, &root));
     }
     output::print(&output::printable(&page))?;

@@ -87,9 +87,9 @@ fn answer(
     match arguments.choice {
         // The task starts over; what was edited is in the file.
         AnswerChoice::Retry | AnswerChoice::Edit | AnswerChoice::Done => Ok(PersonAnswer::Edit),
-        AnswerChoice::Context if !listens => Err(refused(
-            "this task is not done by an agent that reads prompts",
-        )),
+        AnswerChoice::Context if !listens => {
+            Err(refused("the agent of this task does not read prompts"))
+        }
         AnswerChoice::Context => text
             .map(|text| PersonAnswer::Context {
                 text: text.to_owned(),
@@ -128,18 +128,20 @@ fn pass_on(
     let id = &task.key.id;
     let is_waiting = run.holder.is_some() && matches!(run.view.activity, Activity::Asking { .. });
     if answer == PersonAnswer::Stop && !is_waiting {
-        output::print(&format!("the question about {id} stays open\n"))?;
+        output::print_text(&format!("the question about {id} stays open\n"))?;
         return Ok(Exit::Success);
     }
     let what = answer.kind().name();
     answers::give(&run.paths, task, question, answer).map_err(Problem::GiveAnswer)?;
     let root = output::path_from_home(&run.paths.root);
-    output::print(&if is_waiting {
-        format!("answered {id}: {what}; the run in {root} goes on\n")
+    output::print_text(&if is_waiting {
+        format!("answered {id}: {what}; the run in {root} continues\n")
     } else if run.holder.is_some() {
-        format!("answered {id}: {what}; `regreen run` takes it once the run in {root} has ended\n")
+        format!(
+            "answered {id}: {what}; the next `regreen run` applies it, once the run in {root} has ended\n"
+        )
     } else {
-        format!("answered {id}: {what}; `regreen run` in {root} goes on with it\n")
+        format!("answered {id}: {what}; `regreen run` in {root} continues with it\n")
     })?;
     Ok(Exit::Success)
 }

@@ -164,7 +164,7 @@ impl Attached {
         if seen == Seen::Enough {
             self.view.leave(now());
             output::say(
-                "left; the run goes on (`regreen attach` shows it, `regreen stop` stops it)",
+                "detached; the run continues (`regreen attach` shows it, `regreen stop` stops it)",
             );
             return Ok(Exit::Success);
         }

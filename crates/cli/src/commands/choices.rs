@@ -42,7 +42,7 @@ pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
     }
     record_choice(&mut store, places, &tasks, what)?;
     let spec = context.argument(arguments.spec.as_deref());
-    output::print(&message(&selected, &tasks, what, spec.as_deref()))?;
+    output::print_text(&message(&selected, &tasks, what, spec.as_deref()))?;
     Ok(Exit::Success)
 }
 

@@ -166,7 +166,7 @@ fn explained(
 /// Returns the answer first, then what to do, then the evidence.
 fn answer_lines(explanation: &Explanation, plan: Option<&[RecoveryRule]>) -> Vec<StatusLine> {
     let Some(failure) = &explanation.failure else {
-        return vec![StatusLine::new(Status::Pass, "It did not fail.")];
+        return vec![StatusLine::new(Status::Pass, "no failure found")];
     };
     let mut lines = vec![failure_line(failure, explanation)];
     lines.extend(labelled_list("Next", &failure.advice()));

@@ -38,7 +38,7 @@ fn forget(arguments: &ForgetHistory) -> Result<Exit, Problem> {
     } else {
         output::path_from_home(&root)
     };
-    output::print(&format!("forgot {} of {of}\n", runs(forgotten)))?;
+    output::print_text(&format!("forgot {} of {of}\n", runs(forgotten)))?;
     Ok(Exit::Success)
 }
 
@@ -84,7 +84,7 @@ fn import(arguments: &ImportHistory) -> Result<Exit, Problem> {
         let text = read_text(&RealDisk, &arguments.file)?.text;
         read_from(BufReader::new(text.as_bytes()), &arguments.file)?
     };
-    output::print(&format!(
+    output::print_text(&format!(
         "imported {} with {}\n",
         runs(fed.runs),
         counted(fed.failures, "failure")

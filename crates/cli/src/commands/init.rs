@@ -72,7 +72,7 @@ fn is_name(name: &str) -> bool {
 fn created(file: &Path, name: &str) -> String {
     let file = file.display();
     format!(
-        "Created {file}\nEdit it, then check it with: regreen lint {name}\nRun it with: regreen run {name}; to work on it in a Claude Code session: regreen use {name}\n"
+        "Created {file}\nEdit it, then check it: regreen lint {name}\nRun it: regreen run {name}\nOr work on it in a Claude Code session: regreen use {name}\n"
     )
 }
 

@@ -65,9 +65,9 @@ pub enum Command {
     Delegate(Delegate),
     /// List the runs of this machine: what each is doing, and what needs you
     Ps(Ps),
-    /// List what runs need you for, over all workspaces
+    /// List the open questions of all runs, across workspaces
     Questions(Questions),
-    /// Answer what a run asks; it goes on at once if it waits
+    /// Answer a question of a run, which continues at once if it waits
     Answer(Answer),
     /// Show a run that was started anywhere; Ctrl-C leaves it running
     Attach(Attach),
@@ -117,7 +117,7 @@ pub enum Command {
     Baseline(Baseline),
     /// Explain why a command or an agent failed, from its output
     Explain(Explain),
-    /// List, test and try the rules that find causes, with those of your own
+    /// List, test and try the rules that find causes, including your own
     #[command(subcommand)]
     Rules(Rules),
     /// Show all settings and where their values come from

@@ -112,7 +112,7 @@ fn line(run: &KnownRun) -> StatusLine {
     let name = format!("{} · {}", shown(&run.paths.spec.name), shown(&place));
     let ago = Span::whole_seconds(now().since(run.last_sign()));
     let mut facts = vec![state.words().to_owned()];
-    facts.push(format!("last sign {ago} ago"));
+    facts.push(format!("last activity {ago} ago"));
     if let Some(micro) = run.view.spent.cost_micro_usd {
         facts.push(Dollars::from_micro(micro).to_string());
     }

@@ -102,14 +102,14 @@ fn line(here: &Path, run: &KnownRun, task: &TaskView, question: &OpenQuestion) -
         .trailing(format!("{ago} ago"))
         .wrapped_detail(shown(&question.why));
     if let Some(failure) = &task.failure {
-        line = line.detail(kind_and_place(failure).unwrap_or_default());
-        line = line.detail(headline(failure));
+        line = line.wrapped_detail(kind_and_place(failure).unwrap_or_default());
+        line = line.wrapped_detail(headline(failure));
     }
     if let Some(repair) = &question.repair {
         line = line.wrapped_detail(format!("repair: {}", shown(&repair.does)));
     }
-    line.detail(format!("spec {} · {place}", shown(&run.paths.spec.name)))
-        .detail(commands(here, run, task))
+    line.wrapped_detail(format!("spec {} · {place}", shown(&run.paths.spec.name)))
+        .wrapped_detail(commands(here, run, task))
 }
 
 /// Returns the commands that settle a question, ready to paste.
@@ -126,6 +126,6 @@ fn commands(here: &Path, run: &KnownRun, task: &TaskView) -> String {
         shell_words::quote(&run.paths.spec.name).into_owned(),
     );
     output::printable_line(&format!(
-        "`{enter}regreen why {id} --spec {spec}` tells more; `regreen answer {id} CHOICE` settles it"
+        "`{enter}regreen why {id} --spec {spec}` shows more; `regreen answer {id} CHOICE` answers it"
     ))
 }

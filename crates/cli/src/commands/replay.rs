@@ -47,7 +47,7 @@ fn journal(file: &Path, text: &str) -> Result<Vec<JournalLine>, Problem> {
     });
     let steps: Vec<JournalLine> = steps.collect::<Result<_, _>>()?;
     if steps.is_empty() {
-        return Err(bad(1, "there is nothing in it".to_owned()));
+        return Err(bad(1, "it is empty".to_owned()));
     }
     Ok(steps)
 }

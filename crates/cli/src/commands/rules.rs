@@ -117,8 +117,8 @@ fn test(files: &RuleFiles, here: &std::path::Path) -> Result<Exit, Problem> {
     if is_right {
         let text = match files.rules.iter().count() {
             0 => "no rules of your own in rules/*.toml".to_owned(),
-            1 => "1 rule, all its examples are right".to_owned(),
-            count => format!("{count} rules, all their examples are right"),
+            1 => "1 rule; all its examples pass".to_owned(),
+            count => format!("{count} rules; all their examples pass"),
         };
         lines.push(StatusLine::new(Status::Pass, text));
     }

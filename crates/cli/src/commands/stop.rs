@@ -39,7 +39,7 @@ pub fn run(arguments: &StopRun) -> Result<Exit, Problem> {
         }
         thread::sleep(POLL_INTERVAL);
     }
-    output::print(&match asked {
+    output::print_text(&match asked {
         Some(holder) => format!(
             "stopped spec {}; run `{}` to resume\n",
             output::printable(&holder.name),
@@ -64,7 +64,7 @@ fn stop_after_task(root: &Path) -> Result<Exit, Problem> {
             )
         }
     };
-    output::print(&text)?;
+    output::print_text(&text)?;
     Ok(Exit::Success)
 }
 

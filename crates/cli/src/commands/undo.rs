@@ -33,7 +33,7 @@ pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
     if is_opened || !paths.is_empty() {
         reset_attempts(&history, &tried)?;
     }
-    output::print(&message(&history, &paths, is_opened)?)?;
+    output::print_text(&message(&history, &paths, is_opened)?)?;
     for conflict in &kept {
         output::note(&format!("{conflict}; left unchanged"));
     }

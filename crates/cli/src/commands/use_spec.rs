@@ -27,7 +27,7 @@ pub fn run(arguments: &Use) -> Result<Exit, Problem> {
     name_current(paths)?;
     begin_execution(paths)?;
     let (name, file) = (&paths.spec.name, paths.shown(&paths.spec.tasks));
-    output::print(&format!(
+    output::print_text(&format!(
         "{name} is the current spec ({file})\nRun it with: regreen run\n"
     ))?;
     Ok(Exit::Success)

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use miette::{LabeledSpan, NamedSource, Severity};
+use miette::{LabeledSpan, NamedSource};
 use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
@@ -14,7 +14,7 @@ use super::key::Owner;
 use super::settings::{Key, Layer};
 use super::table::{Origin, Setting};
 use super::value::{BadValue, OFF, SettingValue};
-use crate::excerpt::Excerpt;
+use crate::error_message::ErrorMessage;
 use crate::output::printable;
 
 /// A table that repositories might try to use: it would define programs.
@@ -36,20 +36,19 @@ pub struct ConfigError {
 
 impl ConfigError {
     /// Returns one message for each fault.
-    pub fn excerpts(&self) -> Vec<Excerpt> {
+    pub fn messages(&self) -> Vec<ErrorMessage> {
         let text = Arc::new(printable(&self.text));
-        let excerpt = |fault: &ConfigFault| {
+        let message = |fault: &ConfigFault| {
             let ConfigFault { span, label, .. } = fault;
             let label = LabeledSpan::new(Some(printable(label)), span.start, span.len());
-            Excerpt {
-                severity: Severity::Error,
+            ErrorMessage {
                 message: printable(&fault.message),
                 help: Some(printable(&fault.hint)),
                 labels: vec![label],
                 source: NamedSource::new(&self.file, Arc::clone(&text)),
             }
         };
-        self.faults.iter().map(excerpt).collect()
+        self.faults.iter().map(message).collect()
     }
 }
 

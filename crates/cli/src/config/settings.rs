@@ -148,10 +148,10 @@ SettingFlags {
     Preflight preflight: PreflightPolicy = PreflightPolicy::default(), Access::AnyFile,
         "Look for checks that can't even start before the first attempt of a run: \"fail\" refuses the run, \"warn\" only warns, \"off\" doesn't look.";
 
-    /// Maximum number of tokens by which a task's first prompt says what is known about the project [default: 1000]
+    /// Maximum number of tokens that a task's first prompt spends on what is known about the project [default: 1000]
     #[arg(long, value_name = "N|off", allow_negative_numbers = true)]
     ContextTokens context_tokens: OptionalLimit<TokenCount> = OptionalLimit::at(TokenCount::CONTEXT), Access::AnyFile,
-        "Maximum number of tokens by which the first prompt of a task says what is known about the project: files that it names, how tests are run, notes of earlier tasks. \"off\": it says nothing.";
+        "Maximum number of tokens that the first prompt of a task spends on what is known about the project: files that it names, how tests are run, notes of earlier tasks. \"off\": it says nothing.";
 
     /// Also run optional tasks
     #[arg(

@@ -180,7 +180,7 @@ Suggested recovery actions:
 </task_metadata>
 --- standard error
 attempt 2 of 5, with the missing context, within 300s
-A person must decide: it needs something that only a person knows
+A person must decide: it needs information that only a person has
 --- exit code 3
 
 "#]]);

@@ -113,8 +113,7 @@ fn nothing_can_be_decided_and_the_working_process_is_named() {
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
 --- standard error
   × another run is active here: process [PID], spec demo
-  help: wait until it ends, stop it with `regreen stop`, or work in another tree: git worktree
-        add ../another
+  help: wait until it ends, stop it with `regreen stop`, or work in another tree: git worktree add ../another
 --- exit code 2
 
 "#]]);

@@ -180,16 +180,14 @@ fn without_git_there_is_nothing_to_show() {
     workspace.regreen(&["diff", "1.1"]).shows(str![[r#"
 --- standard error
   × not a git repository, so regreen has no snapshots
-  help: run `git init`, then run the task again: regreen takes snapshots before and after every
-        attempt
+  help: run `git init`, then run the task again: regreen takes snapshots before and after every attempt
 --- exit code 2
 
 "#]]);
     workspace.regreen(&["diff", "1.1", "1"]).shows(str![[r#"
 --- standard error
   × not a git repository, so regreen has no snapshots
-  help: run `git init`, then run the task again: regreen takes snapshots before and after every
-        attempt
+  help: run `git init`, then run the task again: regreen takes snapshots before and after every attempt
 --- exit code 2
 
 "#]]);

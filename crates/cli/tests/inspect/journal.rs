@@ -73,7 +73,7 @@ fn an_invalid_journal_is_named_by_file_and_line() {
         .regreen(&["replay", "empty.jsonl"])
         .shows(str![[r#"
 --- standard error
-  × line 1 of empty.jsonl is not a journal step: there is nothing in it
+  × line 1 of empty.jsonl is not a journal step: it is empty
   help: write the journal with `regreen journal > FILE`, using the same version of regreen
 --- exit code 2
 

@@ -94,8 +94,7 @@ fn a_missing_log_is_reported_with_the_existing_ones() {
     workspace.regreen(&["log", "1.1", "1"]).shows(str![[r#"
 --- standard error
   × log of attempt 1 not found: [FOLDER]/.regreen/runs/[RUN]/1.1/1.log
-  help: someone removed it, or the attempt was interrupted before it started; run `regreen why
-        TASK` to see what is known
+  help: someone removed it, or the attempt was interrupted before it started; run `regreen why TASK` to see what is known
 --- exit code 2
 
 "#]]);

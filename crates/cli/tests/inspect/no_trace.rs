@@ -108,8 +108,7 @@ fn an_unreadable_journal_is_reported() {
     let Some(status) = status else { return };
     status.shows(str![[r#"
 --- standard error
-  × cannot use [FOLDER]/.regreen/regreen.db: cannot read the journal: Permission denied (os
-  │ error 13)
+  × cannot use [FOLDER]/.regreen/regreen.db: cannot read the journal: Permission denied (os error 13)
   help: give your user read permission on the folder and its files
 --- exit code 78
 

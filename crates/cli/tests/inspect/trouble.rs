@@ -26,8 +26,7 @@ fn a_damaged_journal_is_reported_with_the_way_out() {
     workspace.regreen(&["status"]).shows(str![[r#"
 --- standard error
   × cannot use [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
-  help: move it away, then run this command again; the task file and the state file are enough to
-        resume
+  help: move it away, then run this command again; the task file and the state file are enough to resume
         mkdir -p .regreen/damaged && mv .regreen/regreen.db* .regreen/damaged
 --- exit code 78
 
@@ -86,8 +85,7 @@ fn a_journal_of_a_later_version_is_left_alone() {
     raw.close().unwrap();
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 --- standard error
-  × cannot use [FOLDER]/.regreen/regreen.db: the journal has version 99, written by regreen
-  │ 9.4.1; this regreen supports version 4 and older
+  × cannot use [FOLDER]/.regreen/regreen.db: the journal has version 99, written by regreen 9.4.1; this regreen supports version 4 and older
   help: use that version of regreen, or a newer one
 --- exit code 78
 

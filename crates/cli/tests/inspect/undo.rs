@@ -204,8 +204,7 @@ fn where_there_is_nothing_to_take_back_nothing_is_made() {
     workspace.regreen(&["undo", "1.1"]).shows(str![[r#"
 --- standard error
   × not a git repository, so regreen has no snapshots
-  help: run `git init`, then run the task again: regreen takes snapshots before and after every
-        attempt
+  help: run `git init`, then run the task again: regreen takes snapshots before and after every attempt
 --- exit code 2
 
 "#]]);

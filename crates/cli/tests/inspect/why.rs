@@ -318,8 +318,7 @@ fn a_task_without_attempts_has_no_story() {
     workspace.regreen(&["why", "what?"]).shows(str![[r#"
 --- standard error
   × invalid task id `what?`
-  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a
-        file
+  help: ids look like 1.3, T012, V4 or US-001; run `regreen tasks list FILE` to list the ids in a file
 --- exit code 2
 
 "#]]);

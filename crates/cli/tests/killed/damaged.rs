@@ -68,7 +68,7 @@ fn damage_one(damage: Damage, rng: &mut Rng) -> Vec<String> {
     }
     // Without a journal nothing proves that git's lock is from the killed run.
     let locks = [".git/HEAD.lock", ".git/index.lock"].map(|lock| project.path(lock));
-    let is_named = |lock: &&PathBuf| said.contains(&format!("delete it: rm {}", lock.display()));
+    let is_named = |lock: &&PathBuf| said.contains(&format!("delete it: `rm {}`", lock.display()));
     if let Some(lock) = locks.iter().find(is_named).filter(|_| code == Some(78)) {
         fs::remove_file(lock).unwrap();
         code = run_to_the_end(&project, &mut said);

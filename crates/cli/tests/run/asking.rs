@@ -48,7 +48,7 @@ fn stopping_names_the_next_commands_and_asks_again_next_time() {
     shows(
         &run.when(ASKED, "q\n").ends(),
         str![[r#"
-   START  demo · shell · recovery on
+   START  demo · 2 tasks · shell · recovery on
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     FAIL  [TIME] 1.1 Look                                       attempt 1/5
           missing file
@@ -69,13 +69,12 @@ fn stopping_names_the_next_commands_and_asks_again_next_time() {
 
 What now? [e/f/s/q] q
     STOP  1.1 not decided yet
-     END  [TIME] needs your decision · exit code 3              [RUN]
+     END  needs your decision · exit code 3                       [RUN]
 
 A person must decide: task 1.1: the shell agent runs commands and cannot fix them; it failed with: cat: here: No such file or directory
    Tasks  0 of 2 done in [TIME]
 Attempts  1 of 100
      ASK  1.1
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     Next  see how 1.1 failed:                     regreen why 1.1
           once 1.1 is edited or repaired:         regreen retry 1.1
           if 1.1 is done already:                 regreen done 1.1
@@ -116,7 +115,7 @@ fn a_persons_context_is_in_the_prompt() {
         &run.when("\n", "token ghp_0123456789abcdefghijklmnopqrstuvwxyz\n\n")
             .ends(),
         str![[r#"
-   START  demo · command:sh [AGENT]/agent.sh · recovery on
+   START  demo · 1 task · command:sh [AGENT]/agent.sh · recovery on
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     FAIL  [TIME] 1.1 Find it
           timeout without progress
@@ -148,12 +147,11 @@ token ghp_0123456789abcdefghijklmnopqrstuvwxyz
    RETRY  1.1 with your context
           Look under the rug, token ***github-token***
     PASS  [TIME] 1.1 Find it
-     END  [TIME] all tasks done                                 [RUN]
+     END  all tasks done                                          [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  1 of 1 done in [TIME]
 Attempts  3 of 100
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
 --- exit code Some(0)
 
 "#]],
@@ -409,19 +407,18 @@ fn without_a_terminal_the_report_has_the_next_commands() {
     workspace
         .regreen(&["run", "demo", "--agent", "shell", "--recovery-mode"])
         .shows(str![[r#"
-   START  demo · shell · recovery on
+   START  demo · 2 tasks · shell · recovery on
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     FAIL  [TIME] 1.1 Look                                       attempt 1/5
           missing file
           cat: here: No such file or directory
      ASK  1.1 Look
           the shell agent runs commands and cannot fix them
-     END  [TIME] needs your decision · exit code 3              [RUN]
+     END  needs your decision · exit code 3                       [RUN]
 
    Tasks  0 of 2 done in [TIME]
 Attempts  1 of 100
      ASK  1.1
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     Next  see how 1.1 failed:                     regreen why 1.1 --spec demo
           once 1.1 is edited or repaired:         regreen retry 1.1 --spec demo
           if 1.1 is done already:                 regreen done 1.1 --spec demo

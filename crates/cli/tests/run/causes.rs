@@ -83,7 +83,11 @@ fn a_check_that_says_nothing_is_explained() {
         "{}",
         why.stdout
     );
-    assert!(why.stdout.contains("false success claim"), "{}", why.stdout);
+    assert!(
+        why.stdout.contains("the agent claimed success"),
+        "{}",
+        why.stdout
+    );
 }
 
 #[test]

@@ -35,10 +35,10 @@ fn a_commit_has_what_the_attempts_changed_and_the_files_of_the_spec() {
    START  demo · 2 tasks · command:sh [AGENT]/agent.sh
     PASS  [TIME] 1.1 First                                      [HASH]
     FAIL  [TIME] 1.2 Second                                     attempt 1/5
-          false success claim
+          the agent claimed success
           Verify failed: `test -f b` ended with exit code 1: b does not exist
     PASS  [TIME] 1.2 Second                                     [HASH]
-     END  [TIME] all tasks done                                 [RUN]
+     END  all tasks done                                          [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  2 of 2 done in [TIME]
@@ -590,7 +590,7 @@ fn a_recent_lock_stays_and_the_message_names_the_way_out() {
     let output = workspace.run_as_text(&[]);
     assert_eq!(output.code, Some(78), "{}", output.stdout);
     assert!(
-        output.stdout.contains("delete it: rm "),
+        output.stdout.contains("delete it: `rm "),
         "{}",
         output.stdout
     );

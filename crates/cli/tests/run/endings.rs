@@ -63,16 +63,15 @@ fn an_agent_that_is_not_there_stops_the_run_at_once() {
         .run_as_text(&[])
         .and_spec(&workspace)
         .shows(str![[r#"
-   START  demo · command:sh [AGENT]/agent.sh
+   START  demo · 2 tasks · command:sh [AGENT]/agent.sh
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     PASS  [TIME] 1.1 First
     PASS  [TIME] 1.2 Second
-     END  [TIME] all tasks done                                 [RUN]
+     END  all tasks done                                          [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  2 of 2 done in [TIME]
 Attempts  2 of 100
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
 --- exit code 0
 --- changes in specs/demo/tasks.md
 x - [x] 1.1 First

@@ -37,7 +37,7 @@ fn a_fix_is_written_done_and_the_task_tried_again() {
     PASS  [TIME] 1.3.1 Fix: File not found: src/parser.ts       [HASH]
     PASS  [TIME] 1.3 Add failure parser                         [HASH]
     PASS  [TIME] 1.4 Next task
-     END  [TIME] all tasks done                                 [RUN]
+     END  all tasks done                                          [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  2 of 2 done in [TIME]
@@ -194,7 +194,7 @@ fn after_three_fixes_it_is_enough() {
     let output = workspace.run_as_text(&["--recovery-mode"]);
     assert!(workspace.text(STATE).contains("\"recoveryMode\": true"));
     output.shows(str![[r#"
-   START  demo · command:sh [AGENT]/agent.sh · recovery on
+   START  demo · 2 tasks · command:sh [AGENT]/agent.sh · recovery on
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     FAIL  [TIME] 1.3 Add failure parser                         attempt 1/5
           missing file
@@ -220,12 +220,11 @@ fn after_three_fixes_it_is_enough() {
     FAIL  [TIME] 1.3 Add failure parser                         attempt 4/5
           missing file
           File not found: src/parser.ts
-     END  [TIME] limit reached · exit code 1                    [RUN]
+     END  limit reached · exit code 1                             [RUN]
 
    Tasks  0 of 2 done in [TIME]
    Fixes  3 of 3 done
 Attempts  7 of 100
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     Next  see how 1.3 failed:  regreen why 1.3
           try once more:       regreen run --agent 'command:sh [AGENT]/agent.sh' --recovery-mode
 --- standard error
@@ -335,7 +334,7 @@ fn the_shell_agent_cannot_repair_so_a_person_decides() {
           the shell agent runs commands and cannot fix them
     PARK  1.1 waits for your decision; continuing with the other tasks
     PASS  [TIME] 1.2 Works                                      unverified
-     END  [TIME] needs your decision · exit code 3              [RUN]
+     END  needs your decision · exit code 3                       [RUN]
 
    Tasks  1 of 2 done in [TIME]
 Attempts  2 of 100

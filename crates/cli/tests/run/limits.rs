@@ -25,7 +25,7 @@ const NEVER: &str = "1.2:*) echo TASK_COMPLETE ;;
 fn five_attempts_in_all_then_the_run_stops_and_nothing_is_inserted() {
     let workspace = Workspace::with_tasks(TASK_1_3).agent(NEVER);
     workspace.run_as_text(&[]).and(&workspace, &[TASKS, PROGRESS, STATE]).shows(str![[r#"
-   START  demo · command:sh [AGENT]/agent.sh
+   START  demo · 4 tasks · command:sh [AGENT]/agent.sh
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     PASS  [TIME] 1.2 Add a folder
     FAIL  [TIME] 1.3 Add failure parser                         attempt 1/5
@@ -43,11 +43,10 @@ fn five_attempts_in_all_then_the_run_stops_and_nothing_is_inserted() {
     FAIL  [TIME] 1.3 Add failure parser                         attempt 5/5
           missing file
           File not found: src/parser.ts
-     END  [TIME] limit reached · exit code 1                    [RUN]
+     END  limit reached · exit code 1                             [RUN]
 
    Tasks  2 of 4 done in [TIME]
 Attempts  6 of 100
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     Next  see how 1.3 failed:  regreen why 1.3
           try once more:       regreen run --agent 'command:sh [AGENT]/agent.sh'
 --- standard error
@@ -269,7 +268,7 @@ fn the_run_as_a_whole_has_a_limit_too() {
         .run_as_text(&["--max-global-iterations=3"])
         .and_spec(&workspace)
         .shows(str![[r#"
-   START  demo · command:sh [AGENT]/agent.sh
+   START  demo · 4 tasks · command:sh [AGENT]/agent.sh
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     PASS  [TIME] 1.2 Add a folder
     FAIL  [TIME] 1.3 Add failure parser                         attempt 1/5
@@ -278,11 +277,10 @@ fn the_run_as_a_whole_has_a_limit_too() {
     FAIL  [TIME] 1.3 Add failure parser                         attempt 2/5
           missing file
           File not found: src/parser.ts
-     END  [TIME] limit reached · exit code 1                    [RUN]
+     END  limit reached · exit code 1                             [RUN]
 
    Tasks  2 of 4 done in [TIME]
 Attempts  3 of 3
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     Next  see how 1.3 failed:  regreen why 1.3
           try once more:       regreen run --agent 'command:sh [AGENT]/agent.sh' --max-global-iterations=3
 --- standard error

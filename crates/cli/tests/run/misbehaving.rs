@@ -202,12 +202,12 @@ fn one_that_ticks_every_row() {
     let output = ends(workspace.run(&ONE_FIX), 1, ONE_FIX_MADE);
     output.and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; ticked 1.2; took back 1.2; verify red; verify red; failed (false_success_claim): Verify failed: `test -f never` ended with exit code 1: never does not exist; inserted 1.1.1
-  warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+  warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is, run `regreen done 1.2`
 1.1.1 attempt 1 of 5; ticked 1.2; took back 1.2; verify red; done
-  warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+  warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is, run `regreen done 1.2`
 1.1 verify red
 1.1 attempt 2 of 5; ticked 1.2; took back 1.2; verify red; verify red; failed (false_success_claim): Verify failed: `test -f never` ended with exit code 1: never does not exist
-  warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is: regreen done 1.2
+  warning: the agent's tick of task 1.2 was taken back: nothing shows that it is done. If it is, run `regreen done 1.2`
 ended: limit, 1 of 3 done, 1 of 1 fixes, 3 of 100 attempts
 ERROR: Max fix attempts (1) reached for task 1.1
 Fix attempts: 1.1.1

@@ -71,8 +71,8 @@ fn a_tick_of_another_row_is_a_claim() {
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; ticked 1.2, 1.3, 1.4; kept 1.2; took back 1.3, 1.4
 1.2 done, claimed
-  warning: the agent's tick of task 1.3 was taken back: nothing shows that it is done. If it is: regreen done 1.3
-  warning: the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is: regreen done 1.4
+  warning: the agent's tick of task 1.3 was taken back: nothing shows that it is done. If it is, run `regreen done 1.3`
+  warning: the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is, run `regreen done 1.4`
 1.1 verify green; done
 1.3 attempt 1 of 5; verify green; done
 1.4 attempt 1 of 5; verify unverified; done, unverified
@@ -273,7 +273,7 @@ fn a_row_that_an_agent_adds_ticked_is_a_claim_too() {
     );
     workspace.run(&[]).and_plan(&workspace).shows(str![[r#"
 1.1 attempt 1 of 5; ticked 1.3; added 1.3; took back 1.3; verify green; done
-  warning: the agent's tick of task 1.3 was taken back: nothing shows that it is done. If it is: regreen done 1.3
+  warning: the agent's tick of task 1.3 was taken back: nothing shows that it is done. If it is, run `regreen done 1.3`
 1.2 attempt 1 of 5; verify green; done
 1.3 attempt 1 of 5; verify green; done
 ended: all_green, 3 of 3 done, 3 of 100 attempts

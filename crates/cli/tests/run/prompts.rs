@@ -229,7 +229,7 @@ An earlier attempt at task 1.1 failed. This is attempt 2 of 5. The blocks below 
 What went wrong:
 
 ```text
-The task is not done yet: an attempt asked for other rows in the plan (1.1.1, 1.1.2). They stand there now. Do what is left of this task
+The task is not done yet: an attempt asked for other rows in the plan (1.1.1, 1.1.2). They are in the plan now. Do the rest of this task
 ```
 
 What was tried to fix it:

@@ -439,7 +439,7 @@ fn a_disk_that_is_full_stops_the_run_and_loses_nothing() {
         workspace.plain(&said),
         str![[r#"
 mounted
-   START  demo · command:sh [AGENT]/agent.sh
+   START  demo · 2 tasks · command:sh [AGENT]/agent.sh
     WARN  less than 256 MB are free on this disk; logs and snapshots of a long run may fill it
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
 exit code 78
@@ -450,7 +450,7 @@ exit code 78
    RETRY  1.2 the attempt was interrupted
           regreen or the machine stopped during the attempt
     PASS  [TIME] 1.2 Is open
-     END  [TIME] all tasks done                                 [RUN]
+     END  all tasks done                                          [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  2 of 2 done in [TIME]

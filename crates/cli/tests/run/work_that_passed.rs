@@ -32,7 +32,7 @@ fn a_task_that_a_later_one_broke_is_open_and_the_run_has_failed() {
         .run_as_text(&[])
         .and_plan(&workspace)
         .shows(str![[r#"
-   START  demo · command:sh [AGENT]/agent.sh
+   START  demo · 3 tasks · command:sh [AGENT]/agent.sh
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     PASS  [TIME] 1.1 Make a
     PASS  [TIME] 1.2 Make b
@@ -40,12 +40,11 @@ fn a_task_that_a_later_one_broke_is_open_and_the_run_has_failed() {
     FAIL  [TIME] 1.1 Make a                                     no longer passes
           Verify failed: `test -f a` ended with exit code 1: a does not exist
           ran since it passed: 1.2, 1.3
-     END  [TIME] finished tasks no longer pass · exit code 1    [RUN]
+     END  finished tasks no longer pass · exit code 1             [RUN]
 
    Tasks  2 of 3 done in [TIME]
 Attempts  3 of 100
 Reopened  1.1
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     Next  see how 1.1 failed:       regreen why 1.1
           do the open tasks again:  regreen run --agent 'command:sh [AGENT]/agent.sh'
 --- standard error
@@ -159,19 +158,17 @@ fn with_warn_broken_work_is_a_warning() {
     let workspace = third_also("rm a");
     let ran = workspace.run_as_text(&["--final-check=warn"]);
     ran.shows(str![[r#"
-   START  demo · command:sh [AGENT]/agent.sh
+   START  demo · 3 tasks · command:sh [AGENT]/agent.sh
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     PASS  [TIME] 1.1 Make a
     PASS  [TIME] 1.2 Make b
     PASS  [TIME] 1.3 Make c
     WARN  Task 1.1 passed, but no longer does: Verify failed: test -f a ended with exit code 1: a does not exist (ran since: 1.2, 1.3)
-     END  [TIME] all tasks done                                 [RUN]
+     END  all tasks done                                          [RUN]
 
 ALL_TASKS_COMPLETE
    Tasks  3 of 3 done in [TIME]
 Attempts  3 of 100
-    WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
-    WARN  Task 1.1 passed, but no longer does: Verify failed: test -f a ended with exit code 1: a does not exist (ran since: 1.2, 1.3)
 --- exit code 0
 
 "#]]);

@@ -13,7 +13,7 @@ use regreen_test_support::{OnResize, TerminalSession, Workspace, regreen};
 use snapbox::IntoData as _;
 use snapbox::data::DataFormat;
 
-use crate::project::{login, release};
+use crate::project::{login, release, sessions};
 
 const WIDTHS: [u16; 2] = [80, 120];
 /// High enough that nothing scrolls away.
@@ -109,5 +109,30 @@ fn an_explanation() {
             columns,
             &screen_of(&workspace, &arguments, columns),
         );
+    }
+}
+
+#[test]
+fn findings_of_lint_and_a_run_that_asks() {
+    for columns in WIDTHS {
+        let workspace = sessions();
+        check(
+            "lint",
+            columns,
+            &screen_of(&workspace, &["lint", "sessions"], columns),
+        );
+        let mut session = start(&workspace, &["run", "sessions", "--no-input"], columns);
+        let (code, shown) = session.ends();
+        assert_eq!(code, Some(3), "{shown}");
+        check("asking", columns, &session.screen(OnResize::Rewrap));
+        // Where the workspace is has no effect on the layout.
+        let mut command = workspace.command(&["questions"]);
+        command
+            .env("TERM", "xterm")
+            .env("HOME", workspace.path(""))
+            .env_remove("NO_COLOR");
+        let mut session = workspace.terminal_session(command, (ROWS, columns));
+        session.ends();
+        check("questions", columns, &session.screen(OnResize::Rewrap));
     }
 }

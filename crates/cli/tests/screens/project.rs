@@ -83,3 +83,29 @@ sleep 100
         .file("user/.claude/.credentials.json", "{}")
         .git_repository()
 }
+
+/// A plan with a weakness of each common sort, whose agent asks a question.
+pub(crate) fn sessions() -> Workspace {
+    const TASKS: &str = "\
+# Tasks: sessions
+
+- [ ] 1.1 Store sessions as discussed
+  - **Files**: `src/sessions.py`
+  - **Verify**: `sh check.sh tests/test_sessions.py`
+- [ ] 1.2 Show every message beside its field, in the language of the browser and in English otherwise
+  - **Verify**: `cat messages || true`
+- [ ] 1.3 Start the server
+  - **Do**: `npm run dev &`
+  - **Verify**: it works
+- [ ] Write the documentation
+";
+    const ASKING: &str = r#"
+printf '%s\n' '{"type":"system","subtype":"init","session_id":"s-1"}' '{"type":"result","subtype":"success","is_error":false,"result":"I need to know where sessions are kept. Should I use PostgreSQL for the sessions, or do you prefer SQLite in one file?"}'
+"#;
+    Workspace::new()
+        .file("specs/sessions/tasks.md", TASKS)
+        .file("check.sh", "exit 1\n")
+        .program("claude", ASKING)
+        .file("user/.claude/.credentials.json", "{}")
+        .git_repository()
+}

@@ -51,7 +51,7 @@ fn nothing_that_happens_to_the_view_changes_the_run() {
         assert_eq!(code, (signal != "KILL").then_some(0), "{signal}");
     }
     let said = workspace.note("attach.err");
-    assert!(said.contains("left; the run goes on"), "{said}");
+    assert!(said.contains("detached; the run continues"), "{said}");
     go(&workspace);
     assert_eq!(run.wait().code, Some(0));
 }
@@ -67,7 +67,7 @@ fn ctrl_c_leaves_the_live_view_and_the_run_goes_on() {
     session.sees("1.1 First");
     session.sees("attempt 1/5");
     session.signal("INT");
-    session.sees("left; the run goes on");
+    session.sees("detached; the run continues");
     assert_eq!(session.ends().0, Some(0));
     // Times count from the start of the run.
     assert!(!session.shown().contains("d "), "{}", session.shown());

@@ -23,7 +23,7 @@ fn a_question_is_listed_with_its_cause_and_the_way_to_settle_it() {
         .regreen(&["questions"])
         .exits(0)
         .mentions("ASK  1.1 First")
-        .mentions("`regreen why 1.1 --spec demo` tells more");
+        .mentions("`regreen why 1.1 --spec demo` shows more");
     workspace
         .regreen(&["ps"])
         .exits(0)
@@ -70,7 +70,7 @@ fn an_answer_for_the_run_is_taken_when_it_is_resumed() {
     workspace
         .regreen(&["answer", "1.1", "fix"])
         .exits(0)
-        .mentions("goes on with it");
+        .mentions("continues with it");
     let flags = ["--recovery-mode", "--no-input"];
     let resumed = workspace.run_with_agent("shell", &flags);
     assert!(
@@ -88,7 +88,7 @@ fn an_answer_that_is_impossible_is_refused() {
     let workspace = asked();
     for (words, why) in [
         (vec!["1.1", "repair"], "no repair is proposed"),
-        (vec!["1.1", "context", "look"], "reads prompts"),
+        (vec!["1.1", "context", "look"], "does not read prompts"),
         (vec!["1.1", "fix", "text"], "only `context` takes a text"),
         (vec!["9.9", "fix"], "no open question about task 9.9"),
     ] {
@@ -112,7 +112,7 @@ fn a_detached_run_waits_for_an_answer_and_goes_on() {
     let mut answer = elsewhere.command(&["answer", "1.1", "retry"]);
     answer.env("XDG_STATE_HOME", workspace.outside().join("state"));
     let output = elsewhere.output(&answer.output().unwrap());
-    output.exits(0).mentions("goes on");
+    output.exits(0).mentions("continues");
     regreen_test_support::wait_until(|| newest()["state"] == "done");
 }
 
@@ -150,7 +150,7 @@ fn a_question_at_a_terminal_is_answered_from_another_one() {
         .regreen(&["answer", "1.1", "skip"])
         .exits(0)
         .mentions("answered 1.1: skip; the run in ")
-        .mentions(" goes on");
+        .mentions(" continues");
     session.sees("answered with `regreen answer`: skip");
     assert_eq!(session.ends().0, Some(1));
 }

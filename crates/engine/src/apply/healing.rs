@@ -74,7 +74,7 @@ impl TaskState {
         self.prompt = PromptKind::Retry;
         self.failure = Some(FailureRecord {
             error: format!(
-                "The task is not done yet: an attempt asked for other rows in the plan ({rows}). They stand there now. Do what is left of this task"
+                "The task is not done yet: an attempt asked for other rows in the plan ({rows}). They are in the plan now. Do the rest of this task"
             ),
             attempted_fix: String::new(),
             ..FailureRecord::default()

@@ -201,7 +201,7 @@ fn warn_of_ticks<'t>(turn: &mut Turn<'_>, ids: impl Iterator<Item = &'t TaskId>)
     let ids: Vec<&TaskId> = ids.collect();
     for id in ids.iter().take(NAMED_TICKS) {
         turn.emit(Event::Warned {
-            message: format!("the agent's tick of task {id} was taken back: nothing shows that it is done. If it is: regreen done {id}"),
+            message: format!("the agent's tick of task {id} was taken back: nothing shows that it is done. If it is, run `regreen done {id}`"),
         });
     }
     if ids.len() > NAMED_TICKS {

@@ -103,7 +103,7 @@ fn interrupted() -> AttemptReport {
 /// to do. If a person has decided meanwhile, it isn't repeated.
 fn repair_again(turn: &mut Turn<'_>) {
     if asking::is_decided(turn) || !repairing::start_again(turn) {
-        let why = "regreen or the machine ended while it was done".to_owned();
+        let why = "regreen or the machine stopped during the repair".to_owned();
         repairing::ended(turn, &RepairResult::Failed { why });
     }
 }

@@ -90,11 +90,7 @@ pub(super) fn ended(turn: &mut Turn<'_>, result: &RepairResult) {
         _ if is_decided => picking::continue_run(turn),
         RepairResult::Done { .. } => saving::tick(turn),
         RepairResult::Failed { why } if !turn.state.config.agent.reads_prompts() => {
-            asking::ask(
-                turn,
-                &format!("what regreen did about it failed: {why}"),
-                None,
-            );
+            asking::ask(turn, &format!("the repair failed: {why}"), None);
         }
         RepairResult::Failed { .. } => attempting::start_unless_used_up(turn),
     }

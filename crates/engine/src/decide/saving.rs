@@ -120,7 +120,9 @@ pub(super) fn committed(turn: &mut Turn<'_>, result: &CommitResult) {
 fn refused(turn: &mut Turn<'_>, output: &str) {
     let Some(task) = turn.task() else { return };
     let (key, is_called_done) = (task.key().clone(), task.choice == Some(ChoiceKind::Done));
-    let message = format!("the commit of task {key} was refused; it was called done, so it stays");
+    let message = format!(
+        "the commit of task {key} was refused; a person marked it as done, so it stays done"
+    );
     turn.emit(Event::CommitRefused {
         task: key,
         output: output.to_owned(),

@@ -8,7 +8,7 @@ use regreen_model::{
 use super::{Attempted, Conclusion, DelegatedOrder, Happened, NextAction, Terms};
 use crate::decide::backoff_ms;
 use crate::recovery::{
-    self, FailureClass, History, LACKS_CONTEXT, MAX_TIME_FACTOR, Policy, RecoveryAction,
+    self, FailureClass, LACKS_CONTEXT, MAX_TIME_FACTOR, Policy, RecoveryAction, RecoveryHistory,
     RecoveryRule, STUCK, Situation,
 };
 
@@ -227,15 +227,15 @@ impl<'a> Past<'a> {
     }
 
     /// Returns the history that recovery decides by.
-    fn history(self, repaired: &'a [RepairAction]) -> History<'a> {
-        let mut history = History {
+    fn history(self, repaired: &'a [RepairAction]) -> RecoveryHistory<'a> {
+        let mut history = RecoveryHistory {
             repeats: self.repeats(),
             was_enriched: self.was_enriched(),
             asked_to_split: self
                 .last_attempt()
                 .is_some_and(|last| last.order.prompt == PromptKind::Split),
             repaired,
-            ..History::default()
+            ..RecoveryHistory::default()
         };
         for attempt in self.attempts() {
             history.iterations += u32::from(is_charged(attempt, &history));
@@ -290,7 +290,7 @@ impl<'a> Past<'a> {
 
 /// Whether an attempt is charged, by the recovery table. A request to split the work isn't an
 /// attempt at it, and a delegation has no modification requests that could pay for a timeout.
-fn is_charged(attempt: &Attempted, history: &History<'_>) -> bool {
+fn is_charged(attempt: &Attempted, history: &RecoveryHistory<'_>) -> bool {
     let is_interrupted = attempt.report.class == AttemptClass::Interrupted;
     let is_extra = attempt.order.prompt == PromptKind::Split;
     let class = FailureClass::of_ending(&attempt.report);

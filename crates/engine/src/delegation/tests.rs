@@ -268,7 +268,7 @@ fn missing_context_is_a_question_if_it_may_not_be_looked_up() {
         attempts: 1,
         ..TERMS
     };
-    let why = "it needs something that only a person knows".to_owned();
+    let why = "it needs information that only a person has".to_owned();
     let lost = failed(FailureKind::MissingReference);
     let play = Play::on(terms).attempt(First, 300, lost);
     play.ends(Conclusion::NeedsPerson { why });

@@ -16,7 +16,7 @@ const LONGEST_REPEAT_DELAY_MS: u64 = 60_000;
 /// Why a person must decide about a task.
 pub(crate) const STUCK: &str = "it made no progress within its time limit and was not split";
 const NOT_SPLIT: &str = "the agent could not split it";
-pub(crate) const LACKS_CONTEXT: &str = "it needs something that only a person knows";
+pub(crate) const LACKS_CONTEXT: &str = "it needs information that only a person has";
 const INVALID: &str = "it cannot be done as written";
 const COMMANDS_REPAIR_NOTHING: &str = "the shell agent runs commands and cannot fix them";
 
@@ -28,7 +28,7 @@ pub struct Situation<'a> {
     /// The diagnosis, if it is sure enough to act on.
     pub failure: Option<&'a Failure>,
     /// How earlier failures of the task were handled.
-    pub history: History<'a>,
+    pub history: RecoveryHistory<'a>,
     /// The limits of the run.
     pub limits: &'a Limits,
     /// The policy of the run.
@@ -39,7 +39,7 @@ pub struct Situation<'a> {
 
 /// How earlier failures of the task were handled.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct History<'a> {
+pub struct RecoveryHistory<'a> {
     /// The number of attempts charged to the task.
     pub iterations: u32,
     /// How often its session was lost.
@@ -181,7 +181,7 @@ impl Situation<'_> {
     }
 }
 
-impl History<'_> {
+impl RecoveryHistory<'_> {
     /// Whether the task has an attempt left. A reminder costs nothing.
     pub(crate) fn may_attempt(&self, limits: &Limits) -> bool {
         let is_free = self.is_reminder && self.interruptions <= FREE_INTERRUPTIONS;

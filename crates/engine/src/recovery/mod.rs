@@ -4,8 +4,8 @@ mod action;
 mod class;
 mod table;
 
-pub use action::{History, Policy, RecoveryAction, Situation, action_for};
 pub(crate) use action::{LACKS_CONTEXT, STUCK};
+pub use action::{Policy, RecoveryAction, RecoveryHistory, Situation, action_for};
 pub use class::FailureClass;
 pub use table::{
     Charge, FREE_INTERRUPTIONS, FREE_SESSIONS, MAX_TIME_FACTOR, REPEATS, RecoveryRule, Response,

@@ -3,7 +3,7 @@
 
 use regreen_model::FailureKind;
 
-use super::{FailureClass, History};
+use super::{FailureClass, RecoveryHistory};
 
 /// How many sessions a task may lose free of charge.
 pub const FREE_SESSIONS: u32 = 2;
@@ -129,7 +129,7 @@ impl RecoveryRule {
     }
 
     /// Returns the response to one more failure of the class.
-    pub(super) fn response(&self, history: &History<'_>) -> Response {
+    pub(super) fn response(&self, history: &RecoveryHistory<'_>) -> Response {
         if self.is_used_up(history) {
             self.then
         } else {
@@ -138,7 +138,7 @@ impl RecoveryRule {
     }
 
     /// Whether the first response was used as often as the rule allows.
-    pub(crate) fn is_used_up(&self, history: &History<'_>) -> bool {
+    pub(crate) fn is_used_up(&self, history: &RecoveryHistory<'_>) -> bool {
         match self.charge {
             Charge::Sessions => history.lost_sessions > FREE_SESSIONS,
             Charge::Repeats => history.repeats >= REPEATS,
@@ -153,7 +153,7 @@ impl RecoveryRule {
 impl Charge {
     /// Whether an attempt that ends this way is taken from the task's attempts. `history` excludes
     /// this failure. Without recovery there are no modification requests that could pay for it.
-    pub(crate) fn is_taken_from_task(self, history: &History<'_>, recovery: bool) -> bool {
+    pub(crate) fn is_taken_from_task(self, history: &RecoveryHistory<'_>, recovery: bool) -> bool {
         match self {
             Self::WaitingBudget | Self::Run => false,
             Self::Sessions => history.lost_sessions >= FREE_SESSIONS,
@@ -190,7 +190,7 @@ impl FailureClass {
                 "the attempt hit its time limit without any sign of progress"
             }
             Self::MissingContext => {
-                "the agent lacks something that only the author of the task knows"
+                "the agent lacks information that only the author of the task has"
             }
             Self::InvalidTask => {
                 "the task contradicts itself, cannot be done, or the agent refuses it"

@@ -49,7 +49,7 @@ fn situation(class: FailureClass, limits: &Limits) -> Situation<'_> {
     Situation {
         class,
         failure: None,
-        history: History::default(),
+        history: RecoveryHistory::default(),
         limits,
         policy: RECOVERING,
         inspection: None,
@@ -62,18 +62,18 @@ fn course(class: FailureClass) -> [RecoveryAction; 3] {
     let limits = Limits::default();
     let first = situation(class, &limits);
     let next = Situation {
-        history: History {
+        history: RecoveryHistory {
             iterations: 1,
             lost_sessions: 3,
             repeats: 2,
             was_enriched: true,
             asked_to_split: class == FailureClass::TimeoutWithoutProgress,
-            ..History::default()
+            ..RecoveryHistory::default()
         },
         ..first
     };
     let last = Situation {
-        history: History {
+        history: RecoveryHistory {
             iterations: 5,
             ..next.history
         },
@@ -92,7 +92,7 @@ fn person(why: &str) -> RecoveryAction {
 fn each_class_has_its_course() {
     use RecoveryAction::{Enrich, Fix, GiveUp, Repeat, Split, StopRun, TryAgain, Wait};
     let stuck = || person("it made no progress within its time limit and was not split");
-    let lacks = || person("it needs something that only a person knows");
+    let lacks = || person("it needs information that only a person has");
     let invalid = || person("it cannot be done as written");
     let repeat = Repeat { delay_ms: 2_000 };
     let courses = [
@@ -334,9 +334,9 @@ fn a_repair_that_did_not_help_is_not_repeated() {
     let inspection = Inspection::Allowed(planned("out"));
     let again = Situation {
         failure: Some(&broken),
-        history: History {
+        history: RecoveryHistory {
             repaired: &done,
-            ..History::default()
+            ..RecoveryHistory::default()
         },
         inspection: Some(&inspection),
         ..situation(FailureClass::Other, &limits)

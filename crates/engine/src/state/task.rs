@@ -9,7 +9,7 @@ use regreen_model::{
 use serde::{Deserialize, Serialize};
 
 use super::{PassedCheck, Phase};
-use crate::recovery::History;
+use crate::recovery::RecoveryHistory;
 
 /// The state of one task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -234,8 +234,8 @@ impl TaskState {
     }
 
     /// Returns the part of its past that recovery depends on.
-    pub(crate) fn history(&self) -> History<'_> {
-        History {
+    pub(crate) fn history(&self) -> RecoveryHistory<'_> {
+        RecoveryHistory {
             iterations: self.iterations,
             lost_sessions: self.lost_sessions,
             interruptions: self.interruptions,

@@ -139,6 +139,24 @@ fn an_agent_that_changed_nothing_in_the_last_attempt_is_not_asked_again() {
 }
 
 #[test]
+fn an_agent_that_changed_nothing_is_told_so_once_and_then_believed() {
+    let nothing = || AttemptReport {
+        files_changed: 0,
+        ..signalled()
+    };
+    let mut run = Run::start(vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(nothing());
+    run.verified(Verdict::Unverified);
+    assert_eq!(run.attempt().prompt, PromptKind::NoOp);
+    run.attempt_ends(nothing());
+    run.verified(Verdict::Unverified);
+    assert!(matches!(run.command(), Command::Tick { .. }));
+    let marks = &run.state.tasks[&task("1.1")].marks;
+    assert!(marks.contains(&Mark::NothingChanged));
+}
+
+#[test]
 fn work_of_an_attempt_that_was_cut_short_is_not_called_nothing() {
     let timed_out = Ending {
         timed_out: true,

@@ -44,8 +44,20 @@ pub struct Summary {
     regressed: Vec<TaskKey>,
     /// The checks that the last final check left out.
     not_repeated: Vec<NotRepeated>,
-    warnings: Vec<String>,
+    warnings: Vec<PastWarning>,
+    /// How many results have been reported.
+    results: u32,
     outcome: Option<RunOutcome>,
+}
+
+/// After this many results, a warning has scrolled off most screens.
+const RESULTS_ON_SCREEN: u32 = 10;
+
+/// A warning, and how many results had been reported before it.
+#[derive(Clone, Debug)]
+struct PastWarning {
+    message: String,
+    results: u32,
 }
 
 /// Agents' changes to the plan, each task once.
@@ -88,7 +100,11 @@ impl Summary {
         self.count_time(now, event);
         match event {
             Event::RunStarted { .. } => self.begin(now),
-            Event::RunResumed { .. } => self.outcome = None,
+            Event::RunResumed { .. } => {
+                self.outcome = None;
+                // What an earlier process has printed may be gone.
+                self.results += RESULTS_ON_SCREEN;
+            }
             Event::Chosen { choice } => self.choose(choice),
             Event::TaskPicked { task } => {
                 self.reopen(&task.task);
@@ -109,7 +125,10 @@ impl Summary {
                 add(&mut self.plan.taken_back, ticked);
             }
             Event::ClaimsJudged { taken_back, .. } => add(&mut self.plan.taken_back, taken_back),
-            Event::TaskFailed { task, .. } => self.failed = Some(task.clone()),
+            Event::TaskFailed { task, .. } => {
+                self.results += 1;
+                self.failed = Some(task.clone());
+            }
             Event::TaskDone { task, marks, .. } => self.done(task, marks),
             Event::TaskReopened { task } => add(&mut self.regressed, [task]),
             Event::FinalCheckEnded {
@@ -129,7 +148,10 @@ impl Summary {
             Event::TaskSkipped { task } => add(&mut self.skipped, [task]),
             Event::WaitStarted { since, .. } => self.wait(*since),
             Event::WaitEnded { .. } => self.waiting_since = None,
-            Event::Warned { message } => self.warnings.push(message.clone()),
+            Event::Warned { message } => self.warnings.push(PastWarning {
+                message: message.clone(),
+                results: self.results,
+            }),
             Event::RunEnded { outcome } => self.outcome = Some(outcome.clone()),
             _ => {}
         }
@@ -175,6 +197,7 @@ impl Summary {
     }
 
     fn done(&mut self, task: &TaskKey, marks: &BTreeSet<Mark>) {
+        self.results += 1;
         self.reopen(task);
         if !marks.is_empty() {
             self.marked.push((task.clone(), marks.clone()));
@@ -195,6 +218,15 @@ impl Summary {
             self.waits += 1;
         }
         self.waiting_since = Some(since);
+    }
+
+    /// Returns the warnings that people no longer see on their screen.
+    fn past_warnings(&self) -> impl Iterator<Item = String> {
+        let warnings = self.warnings.iter();
+        let is_past = |warning: &&PastWarning| self.results - warning.results >= RESULTS_ON_SCREEN;
+        warnings
+            .filter(is_past)
+            .map(|warning| warning.message.clone())
     }
 
     fn waited_ms(&self) -> u64 {

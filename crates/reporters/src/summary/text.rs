@@ -7,6 +7,7 @@ use super::figures::{Attempts, Figures, PlanFigures, PublicTask, Tokens};
 use crate::event_lines::warning;
 use crate::status_line::{LineStyle, Status, StatusLine};
 use crate::text::{printable, reason, short_count, text_width};
+use crate::wrap::wrap_below;
 
 /// The line that other programs wait for. It is alone on its line, and never means anything else.
 const ALL_GREEN: &str = "ALL_TASKS_COMPLETE";
@@ -49,7 +50,8 @@ impl Summary {
     /// Returns the whole summary as text.
     #[must_use]
     pub fn text(&self, style: LineStyle) -> String {
-        let headline = self.headline().map(|line| format!("{line}\n"));
+        let headline = self.headline();
+        let headline = headline.map(|line| wrap_below(&line, style.columns, 0) + "\n");
         let details = self.details().into_iter();
         let details = details.map(|line| line.render(style));
         headline.into_iter().chain(details).collect()
@@ -73,7 +75,7 @@ impl Summary {
         }
     }
 
-    /// Returns each warning once, however often it occurred.
+    /// Returns each warning once, however often it occurred, unless it can still be seen.
     fn warning_lines(&self, figures: &Figures) -> Vec<StatusLine> {
         let marks = [
             ("unverified", &figures.unverified),
@@ -86,7 +88,7 @@ impl Summary {
             .into_iter()
             .filter_map(|(mark, tasks)| Some(format!("{mark}: {}", ids(tasks)?)));
         let mut messages: Vec<String> = Vec::new();
-        for message in marks.chain(self.warnings.iter().cloned()) {
+        for message in marks.chain(self.past_warnings()) {
             if !messages.contains(&message) {
                 messages.push(message);
             }
@@ -218,25 +220,26 @@ fn numbers(figures: &Figures) -> Vec<StatusLine> {
     ];
     let rows = rows.into_iter();
     let mut lines: Vec<StatusLine> = rows
-        .filter_map(|(label, value)| Some(StatusLine::labelled(label, value?)))
+        .filter_map(|(label, value)| Some(StatusLine::labelled(label, value?).wrapped()))
         .collect();
     let lists = [
         (Status::Skip, &figures.skipped),
         (Status::Ask, &figures.waiting),
     ];
     let lists = lists.into_iter();
-    lines.extend(lists.filter_map(|(status, tasks)| Some(StatusLine::new(status, ids(tasks)?))));
+    lines.extend(
+        lists.filter_map(|(status, tasks)| Some(StatusLine::new(status, ids(tasks)?).wrapped())),
+    );
     lines
 }
 
 /// Aligns the commands in a column at the ends of their lines, where they are easy to copy.
 fn next_lines(steps: &[NextStep]) -> Vec<StatusLine> {
     let widest = steps.iter().map(|(what, _)| text_width(what)).max();
-    let width = widest.unwrap_or(0) + 1;
+    let column = widest.unwrap_or(0) + ":  ".len();
     let lines = steps.iter().enumerate().map(|(at, (what, command))| {
         let label = if at == 0 { "Next" } else { "" };
-        let what = format!("{what}:");
-        StatusLine::labelled(label, format!("{what:<width$}  {command}")).verbatim()
+        StatusLine::labelled(label, format!("{what}:")).command(column, command)
     });
     lines.collect()
 }

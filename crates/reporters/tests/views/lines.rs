@@ -1,8 +1,10 @@
 use std::io::{self, Write};
 
-use regreen_reporters::{JsonLines, LineStyle, Lines, Palette};
+use regreen_model::{Event, RunConfig};
+use regreen_reporters::{JsonLines, LineStyle, Lines, Palette, Reporter as _};
 use snapbox::{assert_data_eq, str};
 
+use crate::run::{Run, picked, row};
 use crate::scripts;
 
 fn text(view: &[u8]) -> &str {
@@ -21,7 +23,7 @@ fn a_run_is_shown_in_lines() {
           assertion `left == right` failed
     PLAN  agent added 1.5 Check the links
     WARN  task 1.3 had vanished from the plan and was put back
-    WARN  the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is: regreen done 1.4
+    WARN  the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is, run `regreen done 1.4`
     PASS  [ 1m02s] 1.2 Print it again                             flaky · 0a1b2c3
    RETRY  1.4 no completion signal; reminding the agent
     PASS  [    7s] 1.4 Write the guide                            unverified
@@ -30,7 +32,7 @@ fn a_run_is_shown_in_lines() {
    RETRY  1.5 in a new session
           context window is full
     PASS  [    8s] 1.5 Check the links
-     END  [ 7m20s] all tasks done, 1 of 3 unverified              20261116-0445
+     END  all tasks done, 1 of 3 unverified                       20261116-0445
 
 "#]]
     );
@@ -44,13 +46,12 @@ fn a_limit_is_shown_with_what_led_to_it() {
         text(&out),
         str![[r#"
    START  demo · 4 tasks · command:./agent.sh
-    WARN  CONTRADICTION: claimed completion while admitting failure
     FAIL  [    3s] 1.2 Print it again                             attempt 1/2
           CONTRADICTION: claimed completion while admitting failure: could not complete
     FAIL  [    4s] 1.2 Print it again                             attempt 2/2
           a commit hook refused the commit
           trailing space in src/print.rs
-     END  [    7s] limit reached · exit code 1                    20261116-0445
+     END  limit reached · exit code 1                             20261116-0445
 
 "#]]
     );
@@ -66,7 +67,7 @@ fn a_resumed_run_says_so() {
         str![[r#"
    START  demo · 4 tasks · command:./agent.sh
     STOP  stopping; press Ctrl-C again to kill
-     END  [    4s] stopped; progress is saved · exit code 130     20261116-0445
+     END  stopped; progress is saved · exit code 130              20261116-0445
 
 "#]]
     );
@@ -77,7 +78,7 @@ fn a_resumed_run_says_so() {
    RETRY  1.2 the attempt was interrupted
           regreen or the machine stopped during the attempt
     PASS  [    1s] 1.2 Print it again
-     END  [    1s] needs your decision · exit code 3              20261116-0445
+     END  needs your decision · exit code 3                       20261116-0445
 
 "#]]
     );
@@ -96,7 +97,7 @@ fn colors_are_on_status_words_and_details_only() {
         str![[r#"
    ^[1mSTART^[0m  demo · 4 tasks · command:./agent.sh
     ^[1m^[33mSTOP^[0m  stopping; press Ctrl-C again to kill
-     ^[1m^[33mEND^[0m  [    4s] stopped; progress is saved · exit code 130    ^[2m20261116-0445^[0m
+     ^[1m^[33mEND^[0m  stopped; progress is saved · exit code 130             ^[2m20261116-0445^[0m
 
 "#]]
     );
@@ -115,7 +116,7 @@ fn without_recovery_a_task_that_no_longer_passes_has_failed_and_is_not_called_a_
     FAIL  [   10s] 1.1 Parse the file                             no longer passes
           Verify failed: `make parse` ended with exit code 1
           ran since it passed: 1.2
-     END  [   10s] finished tasks no longer pass · exit code 1    20261116-0445
+     END  finished tasks no longer pass · exit code 1             20261116-0445
 
 "#]]
     );
@@ -156,4 +157,21 @@ fn a_run_continues_when_no_one_reads_its_json() {
     scripts::well_in_the_end(JsonLines::new(&mut pipe)).finish();
     assert_eq!((pipe.lines.len(), pipe.refused), (3, 1));
     assert!(pipe.lines.iter().all(|line| line.ends_with("}\n")));
+}
+
+#[test]
+fn the_first_line_counts_the_tasks_also_if_a_warning_comes_first() {
+    let config = RunConfig {
+        spec: "demo".to_owned(),
+        ..RunConfig::default()
+    };
+    let rows = [row("1.1", "Parse the file")];
+    let mut out = Vec::new();
+    let mut run = Run::start(Lines::new(&mut out, LineStyle::default()), config);
+    let message = "the disk is almost full".to_owned();
+    run.view.event(run.now, &Event::Warned { message });
+    run.plan(&rows, Some(picked(&rows[0], &["cargo test"], None)));
+    drop(run);
+    let expected = "   START  demo · 4 tasks\n    WARN  the disk is almost full\n";
+    assert_eq!(text(&out), expected);
 }

@@ -85,7 +85,7 @@ fn a_finished_run_leaves_its_lines_and_nothing_else() {
    RETRY  1.5 in a new session
           context window is full
     PASS  [    8s] 1.5 Check the links
-     END  [ 7m20s] all tasks done, 1 of 3 unverified              20261116-0445
+     END  all tasks done, 1 of 3 unverified                       20261116-0445
 "#]]
     );
 }
@@ -101,7 +101,7 @@ fn later_output_begins_on_a_new_line() {
         str![[r#"
    START  demo · 4 tasks · command:./agent.sh
     STOP  stopping; press Ctrl-C again to kill
-     END  [    4s] stopped; progress is saved · exit code 130   20261116-0445
+     END  stopped; progress is saved · exit code 130            20261116-0445
 Stopped.
 "#]]
     );

@@ -22,8 +22,6 @@ Attempts  6 made, 5 of 100 used
     Plan  agent added 1.5; restored 1.3; unticked 1.4
     WARN  unverified: 1.4
     WARN  flaky: 1.2
-    WARN  task 1.3 had vanished from the plan and was put back
-    WARN  the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is: regreen done 1.4
     Next  review what nothing has verified:  regreen diff 1.4
 
 "#]]
@@ -40,7 +38,6 @@ ERROR: Max retries reached for task 1.2 after 2 attempts
    Tasks  1 of 2 done in 7s
    Fixes  1 of 2 done
 Attempts  2 of 100
-    WARN  CONTRADICTION: claimed completion while admitting failure
     Next  see how 1.2 failed:  regreen why 1.2
           try once more:       regreen run
 
@@ -295,4 +292,46 @@ fn several_views_see_the_same_run() {
     assert_eq!(out, alone);
     assert_eq!(summary.figures().exit_code, Some(1));
     assert_eq!(summary.figures().cost_micro_usd, Some(10_000));
+}
+
+#[test]
+fn a_warning_is_listed_again_once_it_has_scrolled_away() {
+    let mut summary = Summary::default();
+    let mut report = |event: &Event| {
+        summary.event(Timestamp::default(), event);
+        summary.text(LineStyle::default()).contains("almost full")
+    };
+    let message = "the disk is almost full".to_owned();
+    assert!(!report(&Event::Warned { message }));
+    let done = Event::TaskDone {
+        task: key("1.1", "Parse the file"),
+        marks: std::collections::BTreeSet::new(),
+        hash: None,
+    };
+    assert!(!report(&done));
+    assert!((0..20).any(|_| report(&done)));
+}
+
+#[test]
+fn a_command_that_does_not_fit_has_a_line_of_its_own_and_stays_whole() {
+    let summary = scripts::limit_reached(Summary::default()).finish();
+    let narrow = LineStyle {
+        columns: Some(40),
+        ..LineStyle::default()
+    };
+    assert_data_eq!(
+        summary.text(narrow),
+        str![[r#"
+ERROR: Max retries reached for task 1.2
+after 2 attempts
+   Tasks  1 of 2 done in 7s
+   Fixes  1 of 2 done
+Attempts  2 of 100
+    Next  see how 1.2 failed:
+            regreen why 1.2
+          try once more:
+            regreen run
+
+"#]]
+    );
 }

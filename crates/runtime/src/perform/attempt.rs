@@ -119,7 +119,7 @@ fn warn_of_unseen(performer: &mut Performer, name: &AttemptName, files: &[String
     }
     let AttemptName { task, attempt, .. } = name;
     performer.notices.add_all([format!(
-        "attempt {attempt} of task {task} was interrupted, so everything that has changed since it began counts as its work ({named}); if some of it is yours, see regreen diff {task} {attempt}"
+        "attempt {attempt} of task {task} was interrupted, so everything that has changed since it began counts as its work ({named}); if some of it is yours, see `regreen diff {task} {attempt}`"
     )]);
 }
 

@@ -182,7 +182,7 @@ fn review_one(
     let (rows, kept) = (changed_rows(&review), paths.shown(&kept));
     let (from, to) = (shell_words::quote(&kept), shell_words::quote(&name));
     Ok(Some(format!(
-        "{name}, the plan of another spec, was changed while a task ran{rows}; that was reverted, and the changed version is kept. If it is yours: cp {from} {to}"
+        "{name}, the plan of another spec, was changed while a task ran{rows}; that was reverted, and the changed version is kept. If it is yours: `cp {from} {to}`"
     )))
 }
 

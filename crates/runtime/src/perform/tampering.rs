@@ -178,8 +178,7 @@ fn review(
         return Ok(None);
     }
     // Only people can accept it; the error is for the agent as well.
-    let accepted =
-        "if a check is to stay as the agent left it, accept it: rm .regreen/weakened-check.json";
+    let accepted = "to keep a check as the agent left it: `rm .regreen/weakened-check.json`";
     performer.notices.add(accepted.to_owned());
     let what = words(performer, &weakened);
     Ok(Some(format!(

@@ -507,7 +507,7 @@ fn release(root: &Path, lock: &Path, killed_since: Option<SystemTime>) -> String
     match release_git_lock(root, lock, killed_since, SystemTime::now()) {
         Ok(()) => format!("moved {shown}, left behind by a killed git, to .regreen/removed/"),
         Err(why) => format!(
-            "{shown} is in the way of the commit, and it may still be in use ({why}); if no git is running, delete it: rm {}",
+            "{shown} is in the way of the commit, and it may still be in use ({why}); if no git is running, delete it: `rm {}`",
             shell_words::quote(&lock.to_string_lossy())
         ),
     }

@@ -36,7 +36,7 @@ impl UsersWork<'_> {
             .lost_references(references, branch.as_deref(), self.attempt)?;
         messages.extend(lost.iter().map(|lost| {
             let (what, way_back) = (lost.shown(), lost.way_back());
-            format!("{what} {}; to get it back: {way_back}", self.when())
+            format!("{what} {}; to get it back: `{way_back}`", self.when())
         }));
         Ok(messages)
     }
@@ -82,7 +82,7 @@ impl UsersWork<'_> {
         let quoted = paths.iter().map(|path| shell_quoted(path));
         let quoted = quoted.collect::<Vec<_>>().join(" ");
         format!(
-            "your uncommitted changes were thrown away {}: {}; to get them back: git --literal-pathspecs restore --source={snapshot} -- {quoted}",
+            "your uncommitted changes were thrown away {}: {}; to get them back: `git --literal-pathspecs restore --source={snapshot} -- {quoted}`",
             self.when(),
             named(paths)
         )
@@ -100,7 +100,7 @@ pub(super) fn staged_version_lost(attempt: &AttemptName, path: &RelPath, version
     let copy = RelPath::new([path.as_bytes(), b".staged"].concat());
     let copy = copy.map_or_else(|_| "staged".to_owned(), |copy| shell_quoted(&copy));
     format!(
-        "the staged version of {path} was replaced during attempt {attempt} of task {task}; to get it back: git cat-file -p {} >{copy}",
+        "the staged version of {path} was replaced during attempt {attempt} of task {task}; to get it back: `git cat-file -p {} >{copy}`",
         version.as_str()
     )
 }

@@ -41,7 +41,7 @@ pub fn run(arguments: &Bundle) -> Result<Exit, Problem> {
         path: path.clone(),
         source,
     })?;
-    output::print(&format!(
+    output::print_text(&format!(
         "wrote {} with {files} files, secrets masked; look through it before you share it: tar -tf {}\n",
         output::printable(&path.display().to_string()),
         output::printable(&shell_words::quote(&path.to_string_lossy())),

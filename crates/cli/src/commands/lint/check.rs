@@ -52,7 +52,7 @@ fn will_run(task: &Task) -> bool {
 
 fn no_tasks(rows: &[(RowId, Task)]) -> Option<Finding> {
     rows.is_empty().then(|| Finding {
-        message: "there are no tasks in this file".into(),
+        message: "no tasks in this file".into(),
         help: Some("a task is a list item with a box: - [ ] 1.1 What to do".into()),
         places: Vec::new(),
     })
@@ -82,12 +82,12 @@ fn unverified(
     let mut help = String::from("put a command into backticks: - **Verify**: `cargo test parser`");
     if let Some(gate) = gate {
         help.push_str(&format!(
-            "\na gate that checks the whole project could be: {gate}"
+            "\nor set a gate that checks the whole project: {gate}"
         ));
     }
     (!places.is_empty()).then(|| Finding {
         message: format!(
-            "{} without a Verify that can be run here: the result would be accepted as it is",
+            "{} without a Verify that can run here: the result would be accepted unchecked",
             counted(places.len(), "task")
         ),
         help: Some(help),
@@ -109,7 +109,7 @@ fn why_unverified(
     }
     Some(match commands.first() {
         Some(command) => format!(
-            "its Verify names no program that is here: {}",
+            "the program of its Verify is not installed: {}",
             command.program()
         ),
         None => "its Verify is prose, not a command".to_owned(),
@@ -128,7 +128,7 @@ fn background(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
         .collect();
     (!places.is_empty()).then(|| Finding {
         message: format!(
-            "{} something in the background that ends with the attempt: no later task can use it",
+            "{} something in the background, which ends with the attempt: no later task can use it",
             starts(places.len())
         ),
         help: Some(
@@ -151,7 +151,7 @@ fn service_fields(open: &[&(RowId, Task)]) -> Option<Finding> {
         .filter_map(|(_, task)| {
             let fields = &task.fields;
             let why = match (&fields.service, &fields.ready, &fields.verify) {
-                (None, Some(_), _) => "Ready without Service: it is not used",
+                (None, Some(_), _) => "Ready without Service is ignored",
                 (Some(service), None, None) if !service.to_lowercase().contains("stop") => {
                     "Service without Ready: it counts as ready after a second"
                 }
@@ -165,9 +165,7 @@ fn service_fields(open: &[&(RowId, Task)]) -> Option<Finding> {
             "{} with an incomplete Service",
             counted(places.len(), "task")
         ),
-        help: Some(
-            "say how to tell that it is ready: - **Ready**: `curl -f localhost:3000`".into(),
-        ),
+        help: Some("add a check that it is ready: - **Ready**: `curl -f localhost:3000`".into()),
         places,
     })
 }
@@ -182,15 +180,15 @@ fn vague(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
     let mut places = Vec::new();
     for (row, task) in open {
         if let Some(words) = vague_words(file.block(*row).unwrap_or_default()) {
-            places.push((task.line, format!("“{words}”: not by the agent")));
+            places.push((task.line, format!("“{words}”: the agent was not there")));
         }
     }
     (!places.is_empty()).then(|| Finding {
         message: format!(
-            "{} with words that need a conversation the agent has not seen",
+            "{} referring to a conversation that the agent has not seen",
             counted(places.len(), "task")
         ),
-        help: Some("say it in the task: the agent gets this text and nothing else".into()),
+        help: Some("write it out: the agent sees only this text".into()),
         places,
     })
 }
@@ -207,14 +205,14 @@ fn without_files(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
     let places: Vec<_> = open
         .iter()
         .filter(|(row, task)| names_none(*row, task))
-        .map(|(_, task)| (task.line, "which files?".to_owned()))
+        .map(|(_, task)| (task.line, String::new()))
         .collect();
     (!places.is_empty()).then(|| Finding {
         message: format!(
             "{} with neither Files nor any path: the agent has to guess where to work",
             counted(places.len(), "task")
         ),
-        help: Some("name the files, at best in a field: - **Files**: `src/parser.rs`".into()),
+        help: Some("name the files, preferably in a field: - **Files**: `src/parser.rs`".into()),
         places,
     })
 }
@@ -278,10 +276,10 @@ mod tests {
             messages(text),
             [
                 "the id 1.2 is also used on line 2",
-                "2 tasks without a Verify that can be run here: the result would be accepted as it is",
+                "2 tasks without a Verify that can run here: the result would be accepted unchecked",
                 "1 Verify command can't fail: its task would pass whatever happens",
                 "1 Verify command says something that regreen can't check: its task would count as unverified",
-                "1 task with words that need a conversation the agent has not seen",
+                "1 task referring to a conversation that the agent has not seen",
                 "1 task with neither Files nor any path: the agent has to guess where to work",
                 "1 open row has no id, so it is not run",
             ]
@@ -310,7 +308,7 @@ mod tests {
         assert_eq!(
             messages(&row("Run `node a.js &`")),
             [
-                "1 task starts something in the background that ends with the attempt: no later task can use it"
+                "1 task starts something in the background, which ends with the attempt: no later task can use it"
             ]
         );
         let declared = "- [ ] 1.1 Serve a.js\n  - **Service**: `node a.js &`\n  - **Ready**: `make x`\n  - **Verify**: `make x`\n";
@@ -321,7 +319,7 @@ mod tests {
 
     #[test]
     fn the_message_for_an_empty_file_explains_tasks() {
-        assert_eq!(messages("# Plan\n"), ["there are no tasks in this file"]);
+        assert_eq!(messages("# Plan\n"), ["no tasks in this file"]);
     }
 
     #[test]

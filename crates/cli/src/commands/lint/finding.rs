@@ -1,43 +1,23 @@
 //! A finding, with the lines that it is about.
 
-use std::ops::Range;
-use std::sync::Arc;
+use regreen_reporters::{Status, StatusLine};
 
-use miette::{LabeledSpan, NamedSource, Severity};
-use regreen_reporters::Palette;
-
-use crate::excerpt::Excerpt;
-use crate::output;
+use crate::output::{printable, printable_line};
 
 /// Further places are only counted.
 const SHOWN: usize = 4;
 
-/// How much of a line is underlined.
-const POINTED_AT: usize = 24;
-
 /// The text a finding is about.
-pub struct Page {
+pub struct Page<'t> {
     pub name: String,
-    pub text: Arc<String>,
-    /// The byte at which each line starts.
-    pub lines: Vec<usize>,
+    pub text: &'t str,
 }
 
-pub fn line_starts(text: &str) -> Vec<usize> {
-    let breaks = text.match_indices('\n').map(|(at, _)| at + 1);
-    std::iter::once(0).chain(breaks).collect()
-}
-
-impl Page {
-    /// Returns the beginning of a line (1-based) without its indent: enough to point at.
-    fn range(&self, line: usize) -> Range<usize> {
-        let end = self.text.len();
-        let start = *self.lines.get(line.saturating_sub(1)).unwrap_or(&end);
-        let next = *self.lines.get(line).unwrap_or(&end);
-        let content = self.text.get(start..next).unwrap_or_default();
-        let text = content.trim();
-        let start = start + (content.len() - content.trim_start().len());
-        start..start + text.floor_char_boundary(POINTED_AT)
+impl Page<'_> {
+    /// Returns a line (1-based) without its indent.
+    fn line(&self, number: usize) -> &str {
+        let line = self.text.split('\n').nth(number.saturating_sub(1));
+        line.unwrap_or_default().trim()
     }
 }
 
@@ -50,31 +30,22 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub fn render(&self, page: &Page, palette: Palette) -> String {
+    pub fn line(&self, page: &Page<'_>) -> StatusLine {
+        let mut line = StatusLine::new(Status::Warn, printable_line(&self.message)).wrapped();
+        for (number, remark) in self.places.iter().take(SHOWN) {
+            line = line.detail(format!("{}:{number}  {}", page.name, page.line(*number)));
+            if !remark.is_empty() {
+                line = line.wrapped_detail(format!("  {}", printable_line(remark)));
+            }
+        }
         let hidden = self.places.len().saturating_sub(SHOWN);
-        let more = if hidden > 0 {
-            format!(" (the first {SHOWN} are shown)")
-        } else {
-            String::new()
-        };
-        let excerpt = Excerpt {
-            severity: Severity::Warning,
-            message: format!("{}{more}", self.message),
-            help: self.help.clone(),
-            labels: self
-                .places
-                .iter()
-                .take(SHOWN)
-                .map(|place| label(page, place))
-                .collect(),
-            source: NamedSource::new(&page.name, Arc::clone(&page.text)),
-        };
-        format!("\n{}", output::render(&excerpt, palette))
+        if hidden > 0 {
+            line = line.detail(format!("and {hidden} more"));
+        }
+        let help = self
+            .help
+            .as_ref()
+            .map(|help| format!("help: {}", printable(help)));
+        line.wrapped_detail(help.unwrap_or_default().replace('\n', "\n  "))
     }
-}
-
-fn label(page: &Page, (line, text): &(usize, String)) -> LabeledSpan {
-    let range = page.range(*line);
-    let text = (!text.is_empty()).then(|| text.clone());
-    LabeledSpan::new(text, range.start, range.len())
 }

@@ -40,10 +40,7 @@ pub fn lines(file: &TaskFile, can_run: impl Fn(&VerifyCommand) -> bool) -> Vec<S
         let commands = file.verify_commands(row).into_iter().filter(&can_run);
         for expected in commands.filter_map(|command| command.expects) {
             let text = format!("{} judged by: {expected}", key.id);
-            lines.push(StatusLine::labelled(
-                "VERIFY",
-                output::printable_line(&text),
-            ));
+            lines.push(StatusLine::labelled("VERIFY", output::printable_line(&text)).wrapped());
         }
     }
     lines
@@ -85,7 +82,7 @@ fn unchecked(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
     let places = places(judged, |command| {
         if command.is_left_out() {
             let left_out = first_line(&command.command);
-            return Some(format!("nothing here can run: {left_out}"));
+            return Some(format!("can't run here: {left_out}"));
         }
         let stated = command.unchecked.as_deref()?;
         Some(format!("not checked: {}", first_line(stated)))

@@ -4,15 +4,13 @@ mod check;
 mod finding;
 mod judging;
 
-use std::sync::Arc;
-
 use regreen_documents::TaskFile;
 use regreen_model::{Task, TaskKind};
 use regreen_reporters::{Status, StatusLine};
 use regreen_workspace::{Programs, RealDisk, find_spec, propose_gate, read_text, workspace_root};
 
 pub use self::check::vague_words;
-use self::finding::{Page, line_starts};
+use self::finding::Page;
 use crate::arguments::Lint;
 use crate::exit::Exit;
 use crate::output;
@@ -33,8 +31,7 @@ pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
         propose_gate(&RealDisk, &root),
     );
     let page = Page {
-        text: Arc::new(output::printable(&text)),
-        lines: line_starts(&text),
+        text: &output::printable(&text),
         name: name.clone(),
     };
     output::print_lines(&summary(&name, &file, findings.len()))?;
@@ -42,7 +39,8 @@ pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
         programs.can_run(&RealDisk, command)
     }))?;
     for finding in findings {
-        output::print(&finding.render(&page, output::line_style().palette))?;
+        output::print("\n")?;
+        output::print_lines(&[finding.line(&page)])?;
     }
     Ok(Exit::Success)
 }
@@ -76,7 +74,10 @@ fn summary(name: &str, file: &TaskFile, findings: usize) -> [StatusLine; 2] {
         0 => StatusLine::new(Status::Pass, "nothing to improve"),
         n => StatusLine::new(Status::Warn, format!("{} to improve", counted(n, "thing"))),
     };
-    [StatusLine::labelled("PLAN", parts.join(" · ")), result]
+    [
+        StatusLine::labelled("PLAN", parts.join(" · ")).wrapped(),
+        result,
+    ]
 }
 
 pub fn counted(number: usize, word: &str) -> String {

@@ -74,9 +74,9 @@ fn spawn(output: File) -> io::Result<Child> {
 fn started(paths: &SpecPaths, pid: u32, output: &str) -> StatusLine {
     let name = output::printable_line(&paths.spec.name);
     StatusLine::new(Status::Start, format!("{name} · process {pid}, detached"))
-        .detail("`regreen attach` shows it; Ctrl-C there leaves it running")
-        .detail("`regreen ps` lists all runs; `regreen stop` stops this one")
-        .detail(format!("output: {output}"))
+        .wrapped_detail("`regreen attach` shows it; Ctrl-C there leaves it running")
+        .wrapped_detail("`regreen ps` lists all runs; `regreen stop` stops this one")
+        .wrapped_detail(format!("output: {output}"))
 }
 
 /// Prints what a run said that ended before it had begun.

@@ -92,7 +92,7 @@ impl View {
             let _ = writeln!(io::stdout(), "\n{headline}");
         } else {
             let _ = writeln!(io::stdout());
-            let _ = writeln!(io::stderr(), "{headline}");
+            output::say(&headline);
         }
         // If the reader is gone, it has read enough.
         let _ = output::print_lines(&self.summary.details());

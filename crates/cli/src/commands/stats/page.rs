@@ -43,8 +43,8 @@ pub(super) fn lines(statistics: &Statistics, style: LineStyle) -> Vec<StatusLine
     ));
     lines.extend(statistics.blockers.iter().map(blocker));
     lines.extend(section(
-        "DONE",
-        "about failures",
+        "RESPONSE",
+        "to failures",
         responses(&statistics.responses),
     ));
     lines.extend(section("AGENTS", "", agents(&statistics.agents)));
@@ -74,13 +74,13 @@ fn tasks(statistics: &Statistics) -> StatusLine {
             counted(*workspaces, "workspace")
         ),
     )
-    .detail(rates(tasks))
-    .detail(format!(
+    .wrapped_detail(rates(tasks))
+    .wrapped_detail(format!(
         "{} · {}",
         counted(tasks.attempts, "attempt"),
         spent(tasks.time_ms, tasks.cost_micro_usd)
     ))
-    .detail(format!("{} per task", per(tasks)))
+    .wrapped_detail(format!("{} per task", per(tasks)))
 }
 
 fn rates(tasks: &TaskFigures) -> String {
@@ -144,13 +144,13 @@ fn blocker(one: &BlockerFigures) -> StatusLine {
     let places: Vec<String> = one.places.iter().map(place).collect();
     StatusLine::labelled("BLOCKER", visible_line(&one.example, LINE_CHARS))
         .toned(Tone::Warning)
-        .detail(format!(
+        .wrapped_detail(format!(
             "{} · {} in {}",
             kind_words(&one.kind),
             times(one.count),
             counted(one.workspaces, "workspace")
         ))
-        .detail(visible_line(&places.join(" · "), LINE_CHARS))
+        .wrapped_detail(visible_line(&places.join(" · "), LINE_CHARS))
 }
 
 fn place(place: &Place) -> String {

@@ -6,6 +6,7 @@
 
 mod clauses;
 mod forms;
+mod words;
 
 use regreen_model::Expectation;
 
@@ -122,8 +123,8 @@ pub(super) fn is_hedged(before: &str) -> bool {
     let sentence = prose.rsplit([';', ':', '\n']).next().unwrap_or(&prose);
     sentence.split_whitespace().any(|word| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let is_negation = forms::NEGATIONS.contains(&word);
-        is_negation || forms::CONDITIONS.contains(&word) || word.ends_with("n't")
+        let is_negation = words::NEGATIONS.contains(&word);
+        is_negation || words::CONDITIONS.contains(&word) || word.ends_with("n't")
     })
 }
 

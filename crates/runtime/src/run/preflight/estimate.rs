@@ -12,7 +12,7 @@ use crate::run::RunSetup;
 const RUNS: usize = 20;
 /// Fewer attempts say nothing about the next.
 const FEWEST: usize = 5;
-const HELP: &str = "what is left over is done by the next run";
+const HELP: &str = "the next run does the rest";
 
 /// Warns if the budgets don't last for one attempt at every task, as attempts with this agent in
 /// this workspace went so far.

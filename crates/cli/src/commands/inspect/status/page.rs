@@ -17,7 +17,8 @@ impl Status {
             None => StatusLine::labelled(
                 "RUN",
                 format!("none yet: `{}` starts one", self.run_command),
-            ),
+            )
+            .wrapped(),
         });
         let services = self.run.iter().flat_map(|run| &run.services);
         lines.extend(services.map(service_line));
@@ -52,7 +53,7 @@ impl Status {
             parts.insert(1, format!("{done} of {total} fixes done"));
         }
         let name = visible_line(&self.spec, TITLE_CHARS);
-        StatusLine::labelled("SPEC", format!("{name} · {}", parts.join(" · ")))
+        StatusLine::labelled("SPEC", format!("{name} · {}", parts.join(" · "))).wrapped()
     }
 }
 
@@ -62,7 +63,7 @@ fn service_line(service: &RunningService) -> StatusLine {
         StatusWord::Service,
         format!("{command} · of {}", service.task),
     )
-    .detail(format!("log: {}", visible_line(&service.log, TITLE_CHARS)))
+    .wrapped_detail(format!("log: {}", visible_line(&service.log, TITLE_CHARS)))
 }
 
 impl Status {
@@ -77,9 +78,10 @@ impl Status {
         };
         StatusLine::labelled("RUN", format!("{} · {agent} · {state}", run.id))
             .toned(tone)
-            .detail(visible_line(message, REASON_CHARS))
-            .detail(used(run))
-            .detail(stops)
+            .wrapped()
+            .wrapped_detail(visible_line(message, REASON_CHARS))
+            .wrapped_detail(used(run))
+            .wrapped_detail(stops)
     }
 
     /// Returns how the run ended, judged by the current plan.

@@ -37,7 +37,7 @@ impl Changes {
     ) {
         let Some((git, span)) = self.around(attempt) else {
             match counted {
-                None => page.detail("what it changed is not known"),
+                None => page.detail("changes unknown"),
                 Some(0) => page.detail("changed no file"),
                 Some(1) => page.detail("changed 1 file"),
                 Some(n) => page.detail(&format!("changed {n} files")),

@@ -18,9 +18,16 @@ struct PageEntry {
     text: String,
     time_ms: Option<u64>,
     trailing: String,
-    details: Vec<String>,
+    details: Vec<PageDetail>,
     /// Preceded by an empty line.
     begins_paragraph: bool,
+}
+
+#[derive(Debug)]
+struct PageDetail {
+    text: String,
+    /// A quoted line is cut if it is too long; anything else is wrapped.
+    is_quoted: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -81,10 +88,17 @@ impl Page {
     }
 
     pub(super) fn indented_detail(&mut self, depth: usize, text: &str) {
-        let detail = format!("{}{}", "  ".repeat(depth), shown(text));
+        self.add(format!("{}{}", "  ".repeat(depth), shown(text)), false);
+    }
+
+    fn add(&mut self, text: String, is_quoted: bool) {
         if let Some(last) = self.entries.last_mut() {
-            last.details.push(detail);
+            last.details.push(PageDetail { text, is_quoted });
         }
+    }
+
+    fn quoted_line(&mut self, line: &str) {
+        self.add(format!("  {}", shown(&format!("| {line}"))), true);
     }
 
     /// Adds the last lines of an output.
@@ -92,17 +106,17 @@ impl Page {
         let lines: Vec<&str> = printed.trim_end().lines().collect();
         let left_out = lines.len().saturating_sub(QUOTED_LINES);
         if left_out > 0 {
-            self.indented_detail(1, &format!("| … {left_out} lines before"));
+            self.quoted_line(&format!("… {left_out} lines before"));
         }
         for line in lines.get(left_out..).unwrap_or_default() {
-            self.indented_detail(1, &format!("| {line}"));
+            self.quoted_line(line);
         }
     }
 
     /// Adds a diff verbatim, line by line.
     pub(super) fn diff(&mut self, diff: &str) {
         for line in diff.lines() {
-            self.indented_detail(1, &format!("| {line}"));
+            self.quoted_line(line);
         }
     }
 
@@ -125,7 +139,10 @@ impl PageEntry {
         };
         let line = line.timed(self.time_ms).trailing(self.trailing.as_str());
         let details = self.details.iter();
-        details.fold(line, |line, detail| line.detail(detail.as_str()))
+        details.fold(line.wrapped(), |line, detail| match detail.is_quoted {
+            true => line.detail(detail.text.as_str()),
+            false => line.wrapped_detail(detail.text.as_str()),
+        })
     }
 }
 

@@ -43,10 +43,10 @@ impl QuestionText<'_> {
             .wrapped_detail(shown(&question.why));
         for (label, text) in self.facts() {
             let text = shown(&text);
-            line = match label {
-                "" => line.detail(text),
-                label => line.wrapped_detail(format!("{label}: {text}")),
-            };
+            line = line.wrapped_detail(match label {
+                "" => text,
+                label => format!("{label}: {text}"),
+            });
         }
         line
     }

@@ -1,14 +1,13 @@
-//! A message about a text, with the ranges that it is about.
+//! An error and its hint, with the part of a file that it is about.
 
 use std::fmt;
 use std::sync::Arc;
 
-use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 
 /// A message in the form that miette renders.
 #[derive(Debug)]
-pub struct Excerpt {
-    pub severity: Severity,
+pub struct ErrorMessage {
     pub message: String,
     pub help: Option<String>,
     /// If empty, no text is shown.
@@ -16,19 +15,15 @@ pub struct Excerpt {
     pub source: NamedSource<Arc<String>>,
 }
 
-impl fmt::Display for Excerpt {
+impl fmt::Display for ErrorMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Excerpt {}
+impl std::error::Error for ErrorMessage {}
 
-impl Diagnostic for Excerpt {
-    fn severity(&self) -> Option<Severity> {
-        Some(self.severity)
-    }
-
+impl Diagnostic for ErrorMessage {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.help
             .as_ref()
