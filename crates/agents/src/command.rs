@@ -98,6 +98,10 @@ mod tests {
     use super::*;
 
     fn invocation(line: &str, prompt: &str) -> Invocation {
+        invocation_with(&AgentOptions::default(), line, prompt)
+    }
+
+    fn invocation_with(options: &AgentOptions, line: &str, prompt: &str) -> Invocation {
         let id = TaskId::parse("1.3").unwrap();
         let assignment = Assignment {
             task_id: id.as_str(),
@@ -110,7 +114,9 @@ mod tests {
             kind: PromptKind::Retry,
             steps: &[],
         };
-        CommandLine::parse(line).unwrap().invocation(&assignment)
+        CommandLine::parse(line)
+            .unwrap()
+            .invocation(options, &assignment)
     }
 
     fn ended(exit_code: Option<i32>, signal: Option<i32>, timed_out: bool) -> Ending {
@@ -176,6 +182,19 @@ mod tests {
         let argument = invocation("agent {prompt}", &prompt).argv[1].clone();
         assert!(argument.len() < 128 * 1024);
         assert!(argument.starts_with("firstä") && argument.ends_with("älast"));
+    }
+
+    #[test]
+    fn the_users_arguments_and_environment_are_passed_on() {
+        let options = AgentOptions {
+            arguments: vec!["--fast".to_owned()],
+            environment: vec![("MODE".to_owned(), "slow".to_owned())],
+            ..AgentOptions::default()
+        };
+        let found = invocation_with(&options, "agent -x", "p");
+        assert_eq!(found.argv, ["agent", "-x", "--fast"]);
+        let mode = ("MODE".to_owned(), "slow".to_owned());
+        assert!(found.env_set.contains(&mode));
     }
 
     #[test]

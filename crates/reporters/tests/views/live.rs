@@ -75,8 +75,8 @@ fn a_finished_run_leaves_its_lines_and_nothing_else() {
           assertion `left == right` failed
     PLAN  agent added 1.5 Check the links
     WARN  task 1.3 had vanished from the plan and was put back
-    WARN  the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is:
-          regreen done 1.4
+    WARN  the agent's tick of task 1.4 was taken back: nothing shows that it is done. If it is, run
+          `regreen done 1.4`
     PASS  [ 1m02s] 1.2 Print it again                             flaky · 0a1b2c3
    RETRY  1.4 no completion signal; reminding the agent
     PASS  [    7s] 1.4 Write the guide                            unverified
