@@ -6,10 +6,12 @@ pub(crate) mod template;
 
 use std::collections::BTreeMap;
 
-use regreen_model::{Failure, FailureRecord, PlainLine, TaskFailure};
+use regreen_model::{Experience, Failure, FailureRecord, PlainLine, TaskFailure};
 use thiserror::Error;
 
-use self::sections::{evidence, failed, found, more_details, suggestions, surroundings};
+use self::sections::{
+    evidence, failed, found, more_details, remembered, suggestions, surroundings,
+};
 use crate::prompts::template::Template;
 use crate::quoting::{fenced, untrusted};
 use crate::{ProjectContext, PromptFile, PromptReason, RootContext, TaskBrief, TemplateError};
@@ -118,6 +120,19 @@ impl Prompts {
             ("context", said.join("\n\n")),
         ];
         (!said.is_empty()).then(|| self.fill(PromptFile::Context, &values))
+    }
+
+    /// Returns the section about what helped against earlier failures; `None` if nothing did.
+    #[must_use]
+    pub fn recall(&self, brief: &TaskBrief<'_>, experience: &Experience) -> Option<String> {
+        let values = [
+            ("task_id", brief.id.to_string()),
+            (
+                "experience",
+                untrusted(&remembered(experience), ERROR_BUDGET),
+            ),
+        ];
+        (!experience.advice.is_empty()).then(|| self.fill(PromptFile::Recall, &values))
     }
 
     /// Returns the question for the cause of a failure, with the end of its output.

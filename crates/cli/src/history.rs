@@ -187,6 +187,8 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::RepeatPlanned { task }
         | Event::OpinionAsked { task, .. }
         | Event::OpinionGiven { task, .. }
+        | Event::RecallAsked { task, .. }
+        | Event::Recalled { task, .. }
         | Event::InspectionAsked { task, .. }
         | Event::RepairInspected { task, .. }
         | Event::RepairStarted { task, .. }

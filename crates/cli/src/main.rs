@@ -18,6 +18,7 @@ mod output;
 mod plan;
 mod printing;
 mod problem;
+mod recalled;
 mod remembered_agent;
 mod spec_context;
 mod state_file;

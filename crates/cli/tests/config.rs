@@ -45,6 +45,8 @@ strict                 false         default
 keep_state             false         default
 diagnosis.ask          off           default
 history.record         true          default
+history.recall         true          default
+history.share          false         default
 history.keep           365d          default
 alert.failures_24h     off           default
 alert.first_pass_rate  off           default
@@ -123,6 +125,8 @@ strict                 false              default
 keep_state             true               --keep-state
 diagnosis.ask          off                default
 history.record         true               default
+history.recall         true               default
+history.share          false              default
 history.keep           365d               default
 alert.failures_24h     off                default
 alert.first_pass_rate  off                default
@@ -334,6 +338,18 @@ fn scripts_get_the_same_as_json() {
       "file": null,
       "line": null
     },
+    "history.recall": {
+      "value": true,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
+    "history.share": {
+      "value": false,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
     "history.keep": {
       "value": "365d",
       "origin": "default",
@@ -461,6 +477,8 @@ strict                 false         default
 keep_state             true          [FOLDER]/xdg/regreen/config.toml:1
 diagnosis.ask          off           default
 history.record         true          default
+history.recall         true          default
+history.share          false         default
 history.keep           365d          default
 alert.failures_24h     off           default
 alert.first_pass_rate  off           default
@@ -542,7 +560,7 @@ fn mistakes_are_shown_where_they_stand() {
    ·    ╰── did you mean `timeout`?
  2 │ verify_timeout = '30'
    ╰────
-  help: known settings: agent, gate, timeout, verify_timeout, idle_timeout, max_wait, max_task_iterations, max_global_iterations, max_cost, max_tokens, max_time, max_task_cost, max_task_tokens, max_task_time, preflight, context_tokens, include_optional, commit, keep_state, history.record, alert.failures_24h, alert.first_pass_rate, alert.timeout, alert.missing_context, alert.tool_error, alert.invalid_task, alert.partial, prompts
+  help: known settings: agent, gate, timeout, verify_timeout, idle_timeout, max_wait, max_task_iterations, max_global_iterations, max_cost, max_tokens, max_time, max_task_cost, max_task_tokens, max_task_time, preflight, context_tokens, include_optional, commit, keep_state, history.record, history.recall, alert.failures_24h, alert.first_pass_rate, alert.timeout, alert.missing_context, alert.tool_error, alert.invalid_task, alert.partial, prompts
 
   × invalid value for `verify_timeout`
    ╭─[regreen.toml:2:18]
@@ -663,6 +681,8 @@ strict                 false                           default
 keep_state             false                           default
 diagnosis.ask          off                             default
 history.record         true                            default
+history.recall         true                            default
+history.share          false                           default
 history.keep           365d                            default
 alert.failures_24h     off                             default
 alert.first_pass_rate  off                             default

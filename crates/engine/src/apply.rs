@@ -187,6 +187,13 @@ impl State {
                 });
                 self.with(task, |task| task.hear_opinion(diagnosis.as_deref()));
             }
+            Event::RecallAsked { seq, task } => {
+                self.enter(task, *seq, Phase::Recalling { seq: *seq }, |_| {});
+            }
+            Event::Recalled { task, experience } => self.with(task, |task| {
+                task.phase = Phase::Open;
+                task.experience.clone_from(experience);
+            }),
             Event::InspectionAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Inspecting { seq: *seq }, |_| {});
             }
@@ -287,6 +294,7 @@ impl State {
                 task.is_stalled = task.has_stalled(failure);
                 task.only_red = *only_red;
                 task.failure = Some(failure.clone());
+                task.experience = None;
                 task.failed_attempt = Some(*attempt);
                 task.prompt = PromptKind::Retry;
                 task.result = Some(false);

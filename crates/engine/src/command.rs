@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AnswerKind, Claim, CommandSeq, Failure, FailureKind, FailureRecord, FixOrigin,
+    AnswerKind, Claim, CommandSeq, Experience, Failure, FailureKind, FailureRecord, FixOrigin,
     ModificationRequest, PickedTask, PlanQuery, PlannedRepair, PromptKind, RedTests, RepeatedCheck,
     Service, StateFile, TaskId, TaskKey, Timestamp, VerifyCommand,
 };
@@ -52,6 +52,8 @@ pub enum Command {
     /// Ask the agent for the cause of a failure that the rules are not sure of. A query: asking twice
     /// changes nothing.
     AskOpinion(Box<OpinionOrder>),
+    /// Look the failure up in the user's history. A query: asking twice changes nothing.
+    Recall(Box<RecallOrder>),
     /// Carry out an automatic fix. After a crash, the workspace is inspected again first.
     Repair(Box<RepairOrder>),
     /// Read the task's use of its fix budget, if no earlier answer included it.
@@ -136,6 +138,7 @@ impl Command {
             | Self::FinalCheck(_) => true,
             Self::ReadPlan(_)
             | Self::InspectRepair(_)
+            | Self::Recall(_)
             | Self::ReadBudget { .. }
             | Self::InsertFix(_)
             | Self::Modify(_)
@@ -199,6 +202,9 @@ pub struct AttemptOrder {
     /// Environment variables that repairs set.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
+    /// What earlier failures with the same cause show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experience: Option<Box<Experience>>,
 }
 
 /// Tests that failed, and what is known about them.
@@ -241,6 +247,15 @@ pub struct OpinionOrder {
     pub timeout_ms: u64,
     /// Variables that repairs have set.
     pub environment: Vec<(String, String)>,
+}
+
+/// A failure to look up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecallOrder {
+    /// The task that failed.
+    pub task: TaskKey,
+    /// How it failed.
+    pub failure: FailureRecord,
 }
 
 /// A question to a person, with everything they need to decide.

@@ -1,9 +1,9 @@
 //! The inputs of the engine.
 
 use regreen_model::{
-    AttemptReport, CommandSeq, Failure, FixBudget, Inspection, PassedVerify, PersonAnswer,
-    PersonChoice, PlanChanges, PlanStatus, RedTests, RepairResult, RepeatResult, RunConfig,
-    ServiceReport, StopSignal, TaskKey, TestReview, Usage, Verdict,
+    AttemptReport, CommandSeq, Experience, Failure, FixBudget, Inspection, PassedVerify,
+    PersonAnswer, PersonChoice, PlanChanges, PlanStatus, RedTests, RepairResult, RepeatResult,
+    RunConfig, ServiceReport, StopSignal, TaskKey, TestReview, Usage, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +129,15 @@ pub enum Input {
         /// How long it took.
         #[serde(default)]
         took_ms: u64,
+    },
+    /// The failure was looked up in the user's history.
+    Recalled {
+        /// The command that this answers.
+        seq: CommandSeq,
+        /// What earlier failures with the same cause show; `None` if there are none, or the history
+        /// can't be read.
+        #[serde(default)]
+        experience: Option<Box<Experience>>,
     },
     /// A possible repair was inspected.
     RepairInspected {
@@ -283,6 +292,7 @@ impl Input {
             | Self::Verified { seq, .. }
             | Self::TestsReviewed { seq, .. }
             | Self::OpinionGiven { seq, .. }
+            | Self::Recalled { seq, .. }
             | Self::RepairInspected { seq, .. }
             | Self::RepairEnded { seq, .. }
             | Self::BudgetRead { seq, .. }
@@ -316,20 +326,26 @@ impl Input {
 
 impl State {
     /// Returns the task that may get a fix after this answer. The driver adds the task's fix budget
-    /// to the answer, so that the engine need not ask for it.
+    /// to the answer, so that the engine need not ask for it. Where a failure is looked up first, the
+    /// budget comes with the answer to that.
     #[must_use]
     pub fn may_get_fix(&self, answer: &Input) -> Option<&TaskKey> {
         let task = self.task_of(answer.seq()?)?;
         let may_fail = match (answer, &task.phase) {
+            (Input::AttemptEnded { .. } | Input::Verified { .. } | Input::Ticked { .. }, _)
+                if self.config.recall =>
+            {
+                false
+            }
             (Input::AttemptEnded { report, .. }, _) => {
                 !report.signalled || report.reports_failure || report.contradiction.is_some()
             }
             (Input::Verified { verdict, .. }, Phase::Verifying { again, .. }) => {
                 *again && matches!(verdict, Verdict::Red { .. })
             }
-            (Input::TestsReviewed { .. }, _) => true,
             (Input::Ticked { .. }, Phase::Ticking { done, .. }) => !done,
-            (Input::OpinionGiven { .. } | Input::RepairInspected { .. }, _) => true,
+            (Input::TestsReviewed { .. } | Input::OpinionGiven { .. }, _) => !self.config.recall,
+            (Input::Recalled { .. } | Input::RepairInspected { .. }, _) => true,
             (Input::PersonAnswered { answer, .. }, _) => {
                 matches!(answer, PersonAnswer::Fix | PersonAnswer::Repair)
             }

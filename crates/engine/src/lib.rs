@@ -38,8 +38,8 @@ mod state;
 
 pub use command::{
     AttemptOrder, Command, CommitOrder, FinalCheckOrder, FixOrder, Issued, ModifyOrder,
-    OpinionOrder, Question, Record, RepairOrder, RepairTarget, ServiceOrder, ServicesOrder,
-    TestReviewOrder,
+    OpinionOrder, Question, RecallOrder, Record, RepairOrder, RepairTarget, ServiceOrder,
+    ServicesOrder, TestReviewOrder,
 };
 pub use decide::{Decision, OPINION_TIME_MS, READY_TIMEOUT_MS, decide};
 pub use driving::{CommandQueue, JournalLine, latest_choices};

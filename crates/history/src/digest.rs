@@ -1,5 +1,7 @@
 //! What one run or delegation shows: its tasks, its failures, and what was done about them.
 
+mod aftermath;
+
 use std::collections::BTreeMap;
 
 use regreen_diagnosis::reported_blocker;
@@ -7,7 +9,7 @@ use regreen_model::{Event, FailureRecord, TaskKey, UsageLedger};
 use regreen_store::Delegation;
 use serde::{Deserialize, Serialize};
 
-use crate::{Response, template};
+use crate::Response;
 
 /// The kind of an undiagnosed failure.
 const UNDIAGNOSED: &str = "error";
@@ -99,6 +101,15 @@ pub struct FailureDigest {
     /// Whether that helped: the task passed next (yes), or failed in the same way (no). `None` if
     /// neither.
     pub helped: Option<bool>,
+    /// What the agent or the person said, if it helped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Whether earlier failures with the same cause were known; `None` if it wasn't looked up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<bool>,
+    /// What the next prompts said had helped before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<String>,
 }
 
 /// Digests the events of a run, each with its time in milliseconds. `None` if nothing was attempted.
@@ -157,13 +168,17 @@ struct RunDigester {
     current: Current,
     failed: Vec<Failed>,
     seen: usize,
+    reads_prompts: bool,
 }
 
 impl RunDigester {
     fn take(&mut self, at: i64, event: &Event) {
         self.seen += 1;
         match event {
-            Event::RunStarted { config, .. } => config.agent.name().clone_into(&mut self.agent),
+            Event::RunStarted { config, .. } => {
+                config.agent.name().clone_into(&mut self.agent);
+                self.reads_prompts = config.agent.reads_prompts();
+            }
             Event::TaskPicked { task } => {
                 self.roots.insert(task.task.clone(), task.root.clone());
             }
@@ -245,6 +260,9 @@ impl RunDigester {
                 lost_micro_usd: spent.cost,
                 response: None,
                 helped: None,
+                note: None,
+                known: None,
+                advice: Vec::new(),
             },
         });
     }
@@ -252,48 +270,32 @@ impl RunDigester {
     /// Completes the failures with what happened after them.
     fn failures(&mut self, events: &[(i64, Event)]) -> Vec<FailureDigest> {
         let failed = std::mem::take(&mut self.failed);
+        let reads_prompts = self.reads_prompts;
         failed
             .into_iter()
             .map(|failed| {
                 let after = events.get(failed.next..).unwrap_or_default();
-                let after = || after.iter().map(|(_, event)| event);
-                let response =
-                    after().find_map(|event| Response::of(event, &failed.task, failed.timeout_ms));
-                let helped = after().find_map(|event| helped(event, &failed));
-                FailureDigest {
-                    helped: helped.flatten().filter(|_| response.is_some()),
-                    response: response.map(|response| response.as_str().to_owned()),
-                    ..failed.digest
-                }
+                let after: Vec<&Event> = after.iter().map(|(_, event)| event).collect();
+                aftermath::complete(
+                    failed.digest,
+                    &failed.task,
+                    failed.timeout_ms,
+                    reads_prompts,
+                    &after,
+                )
             })
             .collect()
     }
 }
 
 /// Returns the kind of a failure, and the line that shows it.
-fn kind_and_line(failure: &FailureRecord) -> (&'static str, String) {
+pub(crate) fn kind_and_line(failure: &FailureRecord) -> (&'static str, String) {
     let found = failure.diagnosis.as_deref();
     let line = found.and_then(reported_blocker);
     (
         found.map_or(UNDIAGNOSED, |found| found.kind.name()),
         one_line(line.as_deref().unwrap_or(&failure.error)),
     )
-}
-
-/// Returns whether the response helped, as far as the task's next result shows: another failure
-/// shows neither.
-fn helped(event: &Event, failed: &Failed) -> Option<Option<bool>> {
-    match event {
-        Event::TaskDone { task, .. } if *task == failed.task => Some(Some(true)),
-        Event::TaskFailed { task, failure, .. } if *task == failed.task => {
-            let (kind, line) = kind_and_line(failure);
-            let before = &failed.digest;
-            let is_same =
-                kind == before.kind && template(kind, &line) == template(kind, &before.line);
-            Some(is_same.then_some(false))
-        }
-        _ => None,
-    }
 }
 
 /// Digests the attempts of one delegation. `None` until all of them have ended.
@@ -339,6 +341,9 @@ pub fn of_delegation(attempts: &[Delegation]) -> Option<Digest> {
                     .as_deref()
                     .map(|words| Response::from_words(words).as_str().to_owned()),
                 helped: attempt.helped,
+                note: None,
+                known: None,
+                advice: Vec::new(),
             })
             .collect(),
     })
@@ -367,7 +372,10 @@ fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use regreen_model::{AttemptReport, PromptKind, TaskId};
+    use regreen_model::{
+        Advice, AttemptReport, Experience, PlannedRepair, PromptKind, RepairAction, RepairResult,
+        RunConfig, TaskId,
+    };
 
     use super::*;
 
@@ -451,6 +459,156 @@ mod tests {
         let helped: Vec<Option<bool>> = found.failures.iter().map(|one| one.helped).collect();
         assert_eq!(helped, [None, None]);
         assert!(!found.tasks[0].passed);
+    }
+
+    fn recalled(id: &str, response: &str) -> Event {
+        let advice = Advice {
+            response: response.to_owned(),
+            ..Advice::default()
+        };
+        let known = Experience {
+            advice: vec![advice],
+            ..Experience::default()
+        };
+        Event::Recalled {
+            task: key(id),
+            experience: Some(Box::new(known)),
+        }
+    }
+
+    fn fix_planned(repair: Option<&str>) -> Event {
+        let repair = repair.map(|package| PlannedRepair {
+            does: String::new(),
+            action: RepairAction::PipInstall {
+                args: vec![package.to_owned()],
+            },
+        });
+        Event::FixPlanned {
+            seq: 2,
+            task: key("1.1"),
+            fix: TaskId::parse("1.1.1").unwrap(),
+            again: false,
+            repair,
+        }
+    }
+
+    fn said(id: &str, words: &str) -> Event {
+        let failure = FailureRecord {
+            last_words: words.to_owned(),
+            ..FailureRecord::default()
+        };
+        Event::AttemptEnded {
+            task: key(id),
+            attempt: 1,
+            charged: true,
+            counted: None,
+            report: Box::new(AttemptReport {
+                failure,
+                ..AttemptReport::default()
+            }),
+        }
+    }
+
+    fn run_started() -> Event {
+        let config = RunConfig {
+            agent: "claude".to_owned().into(),
+            ..RunConfig::default()
+        };
+        Event::RunStarted {
+            run: "a".to_owned(),
+            config,
+            after_limit: false,
+            lost: vec![],
+            earlier: vec![],
+            environment: vec![],
+        }
+    }
+
+    /// A failure, and what follows it.
+    fn first_failure(after: Vec<Event>) -> FailureDigest {
+        let events = vec![run_started(), started("1.1", 1), failed("1.1", 1, "boom")];
+        let found = digest([events, after].concat()).unwrap();
+        found.failures[0].clone()
+    }
+
+    #[test]
+    fn a_fix_that_helped_is_kept_with_what_its_agent_said() {
+        let words = "Set LC_ALL\nin setup.cfg";
+        let after = |end| {
+            vec![
+                fix_planned(None),
+                started("1.1.1", 1),
+                said("1.1.1", words),
+                end,
+            ]
+        };
+        let healed = first_failure(after(done("1.1")));
+        assert_eq!(healed.response.as_deref(), Some("fix task"));
+        assert_eq!(healed.note.as_deref(), Some("Set LC_ALL in setup.cfg"));
+        let failed_again = first_failure(after(failed("1.1", 2, "boom")));
+        assert_eq!(
+            (failed_again.helped, failed_again.note),
+            (Some(false), None)
+        );
+    }
+
+    #[test]
+    fn a_persons_words_are_kept_if_they_helped() {
+        let asked = Event::PersonAsked {
+            seq: 2,
+            task: key("1.1"),
+            why: String::new(),
+            repair: None,
+        };
+        let answer = regreen_model::PersonAnswer::Context {
+            text: "Use port 81".to_owned(),
+        };
+        let answered = Event::PersonAnswered {
+            task: key("1.1"),
+            answer,
+        };
+        let told = first_failure(vec![asked, answered, said("1.1", "Done"), done("1.1")]);
+        assert_eq!(told.response.as_deref(), Some("a person"));
+        assert_eq!(told.note.as_deref(), Some("Use port 81"));
+    }
+
+    #[test]
+    fn a_repair_that_could_not_be_made_says_nothing_about_the_repair() {
+        let ended = |result| Event::RepairEnded {
+            task: key("1.1.1"),
+            result,
+        };
+        let repair = |result| {
+            let again = failed("1.1", 1, "boom");
+            first_failure(vec![fix_planned(Some("PyYAML")), ended(result), again])
+        };
+        let done = repair(RepairResult::Done {
+            did: String::new(),
+            environment: vec![],
+        });
+        assert_eq!(done.response.as_deref(), Some("repair pip_install PyYAML"));
+        assert_eq!(done.helped, Some(false));
+        let failed = repair(RepairResult::Failed { why: String::new() });
+        assert_eq!(failed.response.as_deref(), Some("fix task"));
+    }
+
+    #[test]
+    fn advice_counts_as_given_only_if_a_prompt_followed() {
+        let advice = |response| {
+            let after = vec![recalled("1.1", "more time"), response, done("1.1")];
+            let failure = first_failure(after);
+            (failure.known, failure.advice)
+        };
+        let given = advice(fix_planned(None));
+        assert_eq!(given, (Some(true), vec!["more time".to_owned()]));
+        assert_eq!(advice(fix_planned(Some("PyYAML"))), (Some(true), vec![]));
+        let unknown = Event::Recalled {
+            task: key("1.1"),
+            experience: None,
+        };
+        let after = vec![unknown, started("1.1", 2), done("1.1")];
+        assert_eq!(first_failure(after).known, Some(false));
+        assert_eq!(first_failure(vec![done("1.1")]).known, None);
     }
 
     #[test]

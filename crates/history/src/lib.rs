@@ -18,6 +18,7 @@ mod alert;
 mod digest;
 mod file;
 mod fingerprint;
+mod recall;
 mod response;
 mod statistics;
 
@@ -29,8 +30,9 @@ pub use file::{
     ExportError, Fed, Filter, ForgetScope, History, HistoryError, ImportError, Retention,
 };
 pub use fingerprint::{Fingerprint, template};
+pub use recall::Lookup;
 pub use response::Response;
 pub use statistics::{
-    AgentFigures, BlockerFigures, FailureFigures, Place, Rate, ResponseFigures, ShareFigures,
-    Statistics, TaskFigures,
+    AgentFigures, BlockerFigures, FailureFigures, Place, Rate, RecallFigures, ResponseFigures,
+    ShareFigures, Statistics, TaskFigures,
 };

@@ -1,6 +1,16 @@
 //! What was done about a failure.
 
-use regreen_model::{Event, PromptKind, RepairAction, TaskKey};
+use regreen_model::{Event, PromptKind, TaskKey};
+
+const FIX_TASK: &str = "fix task";
+/// Responses whose prompts may say what helped before.
+const PROMPTED: [&str; 5] = [
+    FIX_TASK,
+    "another attempt",
+    "more context",
+    "more time",
+    "a new session",
+];
 
 /// What was done about a failure, in words that say nothing about the project.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,8 +25,8 @@ impl Response {
             Event::FixPlanned {
                 task: of, repair, ..
             } if of == task => match repair {
-                Some(repair) => repair_words(&repair.action),
-                None => "fix task".to_owned(),
+                Some(repair) => repair.action.response(),
+                None => FIX_TASK.to_owned(),
             },
             Event::PersonAsked { task: of, .. } if of == task => "a person".to_owned(),
             Event::AttemptStarted {
@@ -28,6 +38,18 @@ impl Response {
             _ => return None,
         };
         Some(Self(words))
+    }
+
+    /// A fix task for the agent.
+    #[must_use]
+    pub fn fix_task() -> Self {
+        Self(FIX_TASK.to_owned())
+    }
+
+    /// Whether an agent read a prompt that could say what helped before.
+    #[must_use]
+    pub fn is_prompted(&self) -> bool {
+        PROMPTED.contains(&self.as_str())
     }
 
     /// Wraps the words of a delegation, of which only the first step counts.
@@ -42,24 +64,6 @@ impl Response {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-/// Packages are known to everyone; files and values are the project's own.
-fn repair_words(action: &RepairAction) -> String {
-    let names_packages = matches!(
-        action,
-        RepairAction::AptInstall { .. }
-            | RepairAction::CargoAdd { .. }
-            | RepairAction::CargoInstall { .. }
-            | RepairAction::GoGet { .. }
-            | RepairAction::NpmInstall { .. }
-            | RepairAction::PipInstall { .. }
-    );
-    if names_packages {
-        format!("repair {action}")
-    } else {
-        format!("repair {}", action.name())
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::Response;
+
 /// How many parts a period is divided into, to show a trend.
 const PARTS: usize = 12;
 /// How many blockers are shown.
@@ -24,6 +26,13 @@ impl Rate {
     pub fn percent(self) -> u64 {
         let of = self.of.max(1);
         (self.count * 100 + of / 2) / of
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            of: self.of + other.of,
+        }
     }
 
     fn add(&mut self, is_true: bool) {
@@ -55,6 +64,8 @@ pub struct Statistics {
     pub blockers: Vec<BlockerFigures>,
     /// The responses to failures, most frequent first.
     pub responses: Vec<ResponseFigures>,
+    /// Failures that were looked up, and whether that helped.
+    pub recall: RecallFigures,
     /// Agents, by name.
     pub agents: Vec<AgentFigures>,
 }
@@ -147,6 +158,19 @@ pub struct ResponseFigures {
     pub helped: Rate,
 }
 
+/// Failures that were looked up, and whether that helped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RecallFigures {
+    /// For how many of the failures that were looked up earlier ones were known.
+    pub known: Rate,
+    /// How many were followed by a prompt that said what had helped before.
+    pub advised: u64,
+    /// How often the task passed next then.
+    pub with_advice: Rate,
+    /// How often it passed next after a prompt that said nothing of the kind.
+    pub without_advice: Rate,
+}
+
 /// How an agent did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AgentFigures {
@@ -186,6 +210,8 @@ pub(crate) struct FailureRow {
     pub(crate) lost_micro_usd: Option<u64>,
     pub(crate) response: Option<i64>,
     pub(crate) helped: Option<bool>,
+    pub(crate) known: Option<bool>,
+    pub(crate) advised: bool,
 }
 
 /// The sums so far.
@@ -199,8 +225,33 @@ pub(crate) struct Figures {
     lost_ms: u64,
     lost_micro_usd: Option<u64>,
     clusters: BTreeMap<i64, ClusterFigures>,
-    responses: BTreeMap<i64, (u64, Rate)>,
+    responses: BTreeMap<i64, ResponseCount>,
+    known: Rate,
+    advised: u64,
     agents: BTreeMap<i64, AgentFigures>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct ResponseCount {
+    count: u64,
+    with_advice: Rate,
+    without_advice: Rate,
+}
+
+impl ResponseCount {
+    fn add(&mut self, row: &FailureRow) {
+        self.count += 1;
+        let rate = if row.advised {
+            &mut self.with_advice
+        } else {
+            &mut self.without_advice
+        };
+        row.helped.into_iter().for_each(|helped| rate.add(helped));
+    }
+
+    fn helped(&self) -> Rate {
+        self.with_advice.plus(self.without_advice)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -228,6 +279,8 @@ impl Figures {
             lost_micro_usd: None,
             clusters: BTreeMap::new(),
             responses: BTreeMap::new(),
+            known: Rate::default(),
+            advised: 0,
             agents: BTreeMap::new(),
         }
     }
@@ -262,12 +315,12 @@ impl Figures {
         cluster.workspaces.insert(row.workspace);
         cluster.last_ms = cluster.last_ms.max(row.at_ms);
         self.agents.entry(row.agent).or_default().failures += 1;
+        row.known
+            .into_iter()
+            .for_each(|known| self.known.add(known));
+        self.advised += u64::from(row.advised);
         if let Some(response) = row.response {
-            let (count, rate) = self.responses.entry(response).or_default();
-            *count += 1;
-            if let Some(helped) = row.helped {
-                rate.add(helped);
-            }
+            self.responses.entry(response).or_default().add(row);
         }
     }
 
@@ -303,6 +356,11 @@ impl Figures {
             categories: shares(&known, |cluster| &cluster.category),
             kinds: shares(&known, |cluster| &cluster.kind),
             blockers: top_blockers(known),
+            recall: RecallFigures {
+                known: self.known,
+                advised: self.advised,
+                ..benefit(&self.responses, name)
+            },
             responses: responses(&self.responses, name),
             agents: agents(self.agents, name),
             tasks: self.tasks,
@@ -385,16 +443,27 @@ fn top_blockers(mut known: Vec<(&Cluster, &ClusterFigures)>) -> Vec<BlockerFigur
         .collect()
 }
 
+/// Compares prompts that said what had helped before with those that did not.
+fn benefit(counted: &BTreeMap<i64, ResponseCount>, name: impl Fn(&i64) -> String) -> RecallFigures {
+    let is_prompted = |number: &i64| Response::from_words(&name(number)).is_prompted();
+    let prompted = counted.iter().filter(|(number, _)| is_prompted(number));
+    prompted.fold(RecallFigures::default(), |sum, (_, one)| RecallFigures {
+        with_advice: sum.with_advice.plus(one.with_advice),
+        without_advice: sum.without_advice.plus(one.without_advice),
+        ..sum
+    })
+}
+
 fn responses(
-    counted: &BTreeMap<i64, (u64, Rate)>,
+    counted: &BTreeMap<i64, ResponseCount>,
     name: impl Fn(&i64) -> String,
 ) -> Vec<ResponseFigures> {
     let mut responses: Vec<ResponseFigures> = counted
         .iter()
-        .map(|(number, (count, helped))| ResponseFigures {
+        .map(|(number, counted)| ResponseFigures {
             response: name(number),
-            count: *count,
-            helped: *helped,
+            count: counted.count,
+            helped: counted.helped(),
         })
         .collect();
     responses.sort_by_key(|response| std::cmp::Reverse(response.count));

@@ -13,7 +13,7 @@ use std::thread;
 
 use regreen_history::{
     Digest, DigestSource, FailureDigest, Filter, ForgetScope, History, HistoryError, ImportError,
-    Retention, TaskDigest, Thresholds, Workspace,
+    Lookup, Retention, TaskDigest, Thresholds, Workspace,
 };
 use tempfile::TempDir;
 
@@ -59,6 +59,9 @@ fn failure(task: &str, at_ms: i64, kind: &str, line: &str) -> FailureDigest {
         lost_micro_usd: Some(20_000),
         response: Some("fix task".to_owned()),
         helped: Some(true),
+        note: None,
+        known: None,
+        advice: Vec::new(),
     }
 }
 
@@ -433,4 +436,82 @@ fn thresholds_are_about_the_last_day() {
         "50 % of 6 tasks passed the first time in 24 hours, less than 80 %"
     );
     assert_eq!(thresholds.alerts(&day(NOON + 3 * DAY)), []);
+}
+
+fn lookup(kind: &str, line: &str) -> Lookup {
+    Lookup {
+        kind: kind.to_owned(),
+        line: line.to_owned(),
+        workspace: "/srv/third".to_owned(),
+        task: "1.1".to_owned(),
+        share: false,
+    }
+}
+
+/// A run in which a repair helped, which the prompt had advised.
+fn healed(kind: &str, line: &str) -> Digest {
+    let repaired = FailureDigest {
+        response: Some("repair pip_install PyYAML".to_owned()),
+        note: Some("Installed it".to_owned()),
+        known: Some(true),
+        advice: vec!["repair pip_install PyYAML".to_owned()],
+        ..failure("1.2", NOON, kind, line)
+    };
+    Digest {
+        failures: vec![repaired],
+        ..run("a", NOON)
+    }
+}
+
+#[test]
+fn what_helped_in_two_workspaces_is_recalled_in_a_third_also_after_an_export() {
+    let (folder, other) = (Folder::new(), Folder::new());
+    let missing = |name: &str| format!("ModuleNotFoundError: No module named '{name}'");
+    let mut history = folder.open();
+    for name in ["shop", "api"] {
+        let digest = healed("missing_python_module", &missing("yaml"));
+        history
+            .feed(&workspace(name), &[digest], &KEEP_ALL, NOON)
+            .unwrap();
+    }
+    let mut lines = Vec::new();
+    history.export(&mut lines).unwrap();
+    let mut copy = other.open();
+    copy.import(lines.as_slice(), &KEEP_ALL, NOON).unwrap();
+    for history in [&history, &copy] {
+        let asked = lookup("missing_python_module", &missing("yaml"));
+        let known = history.recall(&asked).unwrap().unwrap();
+        assert_eq!((known.failures, known.workspaces), (2, 2));
+        let advice = &known.advice[0];
+        assert_eq!(advice.response, "repair pip_install PyYAML");
+        assert_eq!((advice.helped, advice.tried, advice.here), (2, 2, false));
+        assert!(advice.notes.is_empty(), "not shared");
+        let flask = lookup("missing_python_module", &missing("flask"));
+        assert_eq!(history.recall(&flask).unwrap(), None);
+    }
+    history.forget(&ForgetScope::All, NOON).unwrap();
+    let asked = lookup("missing_python_module", &missing("yaml"));
+    assert_eq!(history.recall(&asked).unwrap(), None);
+}
+
+#[test]
+fn a_similar_failure_is_recalled_as_similar_and_refuses_nothing() {
+    let folder = Folder::new();
+    let mut history = folder.open();
+    let line = "sqlite3.OperationalError: no such column: price in table users";
+    for name in ["shop", "api"] {
+        let digest = healed("runtime_exception", line);
+        history
+            .feed(&workspace(name), &[digest], &KEEP_ALL, NOON)
+            .unwrap();
+    }
+    let near = "sqlite3.OperationalError: no such column: price in index users";
+    let known = history.recall(&lookup("runtime_exception", near));
+    let known = known.unwrap().unwrap();
+    assert!(known.similar && known.useless.is_empty());
+    let far = "ValueError: bad date given here";
+    assert_eq!(
+        history.recall(&lookup("runtime_exception", far)).unwrap(),
+        None
+    );
 }

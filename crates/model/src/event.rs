@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptReport, Failure, FailureRecord, Inspection, Mark, NotRepeated, PassedVerify,
+    AttemptReport, Experience, Failure, FailureRecord, Inspection, Mark, NotRepeated, PassedVerify,
     PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, RedTests,
     Regression, RepairResult, RunConfig, RunOutcome, ServiceReport, StopSignal, TaskId, TaskKey,
     TestReview, Timestamp, Usage, Verdict,
@@ -235,6 +235,20 @@ pub enum Event {
         /// How long it took.
         #[serde(default)]
         took_ms: u64,
+    },
+    /// The user's history is asked for earlier failures with the same cause.
+    RecallAsked {
+        /// The number of the command.
+        seq: CommandSeq,
+        /// The task.
+        task: TaskKey,
+    },
+    /// The history was asked for earlier failures with the same cause.
+    Recalled {
+        /// The task.
+        task: TaskKey,
+        /// What they show; `None` if there are none.
+        experience: Option<Box<Experience>>,
     },
     /// The workspace is being inspected for something that regreen can repair itself.
     InspectionAsked {

@@ -14,6 +14,7 @@ mod agent;
 mod attempt;
 mod event;
 mod evidence;
+mod experience;
 mod failure;
 mod failure_kind;
 mod final_check;
@@ -44,6 +45,7 @@ pub use attempt::{
 };
 pub use event::{CommandSeq, Event};
 pub use evidence::{Ending, Evidence, Excerpt, Finding, Output, Source, ToolUse, VerifyResult};
+pub use experience::{Advice, Experience, NOTE_CHARS};
 pub use failure::{
     Confidence, DiagnosisAsk, Failure, FailureCategory, FailureRecord, RetryMode, TaskFailure,
     headline,

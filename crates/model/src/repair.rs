@@ -182,6 +182,31 @@ impl RepairAction {
         }
     }
 
+    /// Whether its arguments are names of packages, which everyone knows; files and values are the
+    /// project's own.
+    #[must_use]
+    pub fn names_packages(&self) -> bool {
+        matches!(
+            self,
+            Self::AptInstall { .. }
+                | Self::CargoAdd { .. }
+                | Self::CargoInstall { .. }
+                | Self::GoGet { .. }
+                | Self::NpmInstall { .. }
+                | Self::PipInstall { .. }
+        )
+    }
+
+    /// Returns it as a response to a failure, in words that say nothing about a project.
+    #[must_use]
+    pub fn response(&self) -> String {
+        if self.names_packages() {
+            format!("repair {self}")
+        } else {
+            format!("repair {}", self.name())
+        }
+    }
+
     /// Returns its arguments.
     #[must_use]
     pub fn arguments(&self) -> Vec<&str> {

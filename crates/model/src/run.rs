@@ -68,6 +68,10 @@ pub struct RunConfig {
     /// Who is asked for the cause of a failure that the rules are not sure of.
     #[serde(default)]
     pub diagnosis_ask: DiagnosisAsk,
+    /// Whether failures are looked up in the user's history. Runs of versions without it go on
+    /// without it.
+    #[serde(default)]
+    pub recall: bool,
     /// The limits that the state file keeps for later runs, if they differ from this run's.
     #[serde(default)]
     pub stored_limits: Option<Limits>,
@@ -119,6 +123,7 @@ impl Default for RunConfig {
             accepted_tests: Vec::new(),
             strict: false,
             diagnosis_ask: DiagnosisAsk::default(),
+            recall: false,
             stored_limits: None,
             progress_file: None,
             folder: None,

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use regreen_diagnosis::CONTRADICTION;
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, ERROR_CHARS, Event, FailureRecord, Inspection, Mark,
-    PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, RepairResult,
-    RunOutcome, ServiceChange, ServiceReport, Span, StopSignal, TaskId, TaskKey, Timestamp,
-    Verdict,
+    Advice, AttemptClass, AttemptReport, ChoiceKind, ERROR_CHARS, Event, Experience, FailureRecord,
+    Inspection, Mark, PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair,
+    PromptKind, RepairResult, RunOutcome, ServiceChange, ServiceReport, Span, StopSignal, TaskId,
+    TaskKey, Timestamp, Verdict,
 };
 
 use crate::failure_text::{headline, headline_of, kind_and_place};
@@ -158,6 +158,10 @@ impl EventFormatter {
                 about(Status::Fail, task, "the agent names the cause")
                     .wrapped_detail(reason(&found.message)),
             ),
+            Event::Recalled {
+                task,
+                experience: Some(known),
+            } => recalled(task, known),
             Event::RepairInspected { task, inspection } => inspected(task, inspection),
             Event::RepairStarted { task, repair, .. } => self.repair_start(task, repair),
             Event::RepairEnded {
@@ -223,6 +227,10 @@ impl EventFormatter {
             | Event::OpinionAsked { .. }
             | Event::OpinionGiven {
                 diagnosis: None, ..
+            }
+            | Event::RecallAsked { .. }
+            | Event::Recalled {
+                experience: None, ..
             }
             | Event::InspectionAsked { .. }
             | Event::RepairEnded { .. }
@@ -541,6 +549,16 @@ fn plan_changes(plan: &PlanChanges) -> Vec<StatusLine> {
         })
     });
     changes.collect()
+}
+
+/// Says what earlier failures show, if anything helped or nothing ever did.
+fn recalled(task: &TaskKey, known: &Experience) -> Option<StatusLine> {
+    if let Some(warning) = known.warning() {
+        return Some(about(Status::Warn, task, &warning));
+    }
+    let line = about(Status::Fix, task, "a failure like this was healed before");
+    let words = known.advice.first().map(Advice::words)?;
+    Some(line.wrapped_detail(reason(&words)))
 }
 
 fn inspected(task: &TaskKey, inspection: &Inspection) -> Option<StatusLine> {

@@ -46,7 +46,7 @@ pub use delegate::{
 };
 pub use journal::{JournalError, load_state};
 pub use log_file::LogError;
-pub use observer::{Person, PersonQuestion, RunObserver};
+pub use observer::{Memory, Person, PersonQuestion, RunObserver};
 pub use perform::{PlanOffer, is_plan_unreviewed};
 pub use plan_file::outline;
 pub use process::workspace_masks;

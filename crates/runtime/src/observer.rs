@@ -1,9 +1,12 @@
-//! The people around a run: those who watch it, and the one it can ask.
+//! What surrounds a run: those who watch it, the person it can ask, and what the user has learnt.
 
+use std::fmt;
 use std::path::Path;
 
 use regreen_engine::Question;
-use regreen_model::{Event, OutlineRow, PersonAnswer, Timestamp};
+use regreen_model::{
+    Event, Experience, FailureRecord, OutlineRow, PersonAnswer, TaskId, Timestamp,
+};
 
 use crate::stop::Stop;
 
@@ -26,6 +29,13 @@ pub trait RunObserver {
 pub trait Person {
     /// Asks what to do with a task; `None` if someone asked to stop before answering.
     fn ask(&mut self, asked: &PersonQuestion<'_>, stop: &Stop) -> Option<PersonAnswer>;
+}
+
+/// Remembers how failures in all workspaces of the user went.
+pub trait Memory: fmt::Debug {
+    /// Returns what earlier failures with the same cause show; `None` if there are none, or they
+    /// can't be read. It must not take long.
+    fn recall(&self, failure: &FailureRecord, task: &TaskId) -> Option<Experience>;
 }
 
 /// A question, and where to find out more.

@@ -17,7 +17,7 @@ use crate::execution::ExecutionContext;
 use crate::history::EarlierRuns;
 use crate::log_file::LogError;
 use crate::notices::Notices;
-use crate::observer::Person;
+use crate::observer::{Memory, Person};
 use crate::perform::{
     self, Attempted, Baseline, ClaimsJob, JudgedAttempt, KnownState, OtherPlansGuard, PlanGuard,
     Recorded, SavedPlan, SettingsGuard, TestsBefore, code_of,
@@ -59,6 +59,8 @@ pub(crate) struct Performer {
     pub(crate) tamper: TamperPolicy,
     /// Runs checks on earlier states of the tree.
     pub(crate) tests_before: TestsBefore,
+    /// What the user has learnt from failures so far.
+    pub(crate) memory: Option<Box<dyn Memory>>,
 }
 
 /// Changes to the plan while foreign code ran for a task.
@@ -259,6 +261,14 @@ impl Performer {
                     .map(|result| Input::Committed { seq, result })
             }
             Command::AskOpinion(order) => perform::ask_opinion(self, seq, order, recorder),
+            Command::Recall(order) => Ok(Input::Recalled {
+                seq,
+                experience: self
+                    .memory
+                    .as_ref()
+                    .and_then(|memory| memory.recall(&order.failure, &order.task.id))
+                    .map(Box::new),
+            }),
             Command::InspectRepair(scene) => self
                 .inspect_repair(scene)
                 .map(|inspection| Input::RepairInspected { seq, inspection }),

@@ -33,7 +33,7 @@ use crate::driver::{Driver, StepRecorder};
 use crate::execution::ExecutionContext;
 use crate::journal::{Journal, JournalError};
 use crate::notices::{Notices, budget_notices};
-use crate::observer::{Person, RunObserver};
+use crate::observer::{Memory, Person, RunObserver};
 use crate::perform::{
     self, GuardedCommand, KnownState, OtherPlansGuard, PlanGuard, Recorded, SavedPlan,
     SettingsGuard, TestsBefore,
@@ -85,6 +85,8 @@ pub struct RunSetup {
     pub stop: Stop,
     /// The folder of the user where earlier states of the work tree are checked out for a moment.
     pub checkouts: Option<PathBuf>,
+    /// What the user has learnt from failures so far.
+    pub memory: Option<Box<dyn Memory>>,
 }
 
 /// A run that has ended or paused. It holds the working tree until its end has been reported.
@@ -315,6 +317,7 @@ fn performer(
         keeper,
         stop,
         checkouts,
+        memory,
     } = setup;
     let processes = Processes {
         keepers: Keepers::new(keeper),
@@ -365,6 +368,7 @@ fn performer(
         gate: config.gate.clone(),
         tamper: config.tamper,
         tests_before: TestsBefore::new(checkouts.as_deref(), &paths.root),
+        memory,
         paths,
         tree,
         plan,

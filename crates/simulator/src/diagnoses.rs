@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use regreen_documents::TaskFile;
 use regreen_model::{
-    Confidence, Failure, FailureCategory, FailureKind, Inspection, PlannedRepair, RepairAction,
-    RepairResult, RetryMode, TaskKey,
+    Advice, Confidence, Experience, Failure, FailureCategory, FailureKind, Inspection,
+    PlannedRepair, RepairAction, RepairResult, RetryMode, TaskKey,
 };
 
 use crate::task_lists;
@@ -42,6 +42,12 @@ const FOUND: [(FailureKind, FailureCategory, RetryMode); 5] = [
     ),
 ];
 
+fn pip_install(number: u64) -> RepairAction {
+    RepairAction::PipInstall {
+        args: vec![format!("package{number}")],
+    }
+}
+
 impl World {
     /// Picks a diagnosis; usually none.
     pub(crate) fn diagnosis(&mut self) -> Option<Box<Failure>> {
@@ -70,11 +76,40 @@ impl World {
         }))
     }
 
+    /// Picks what earlier failures show, which may be wrong.
+    pub(crate) fn experience(&mut self) -> Option<Experience> {
+        if self.rng.one_in(3) {
+            return None;
+        }
+        let action = pip_install(self.rng.below(2));
+        let advice = Advice {
+            response: "fix task".to_owned(),
+            helped: 1,
+            tried: 1 + self.rng.below(3),
+            workspaces: 1,
+            here: true,
+            notes: vec!["do it again".to_owned()],
+        };
+        Some(Experience {
+            failures: 1 + self.rng.below(9),
+            workspaces: 1,
+            advice: vec![advice],
+            useless: self
+                .rng
+                .one_in(2)
+                .then(|| action.response())
+                .into_iter()
+                .collect(),
+            nothing_helped: self.rng.one_in(2),
+            ..Experience::default()
+        })
+    }
+
     pub(crate) fn inspect(&mut self, target: &RepairTarget) -> Inspection {
-        let args = vec![format!("package{}", self.rng.below(2))];
+        let action = pip_install(self.rng.below(2));
         let repair = PlannedRepair {
-            does: format!("install {}", args.join(" ")),
-            action: RepairAction::PipInstall { args },
+            does: action.to_string(),
+            action,
         };
         let why = target.failure.message.clone();
         match self.rng.below(8) {

@@ -56,6 +56,8 @@ pub enum Mutant {
     AcceptsTicks,
     /// A row that the agent removed stays removed.
     AcceptsRemovals,
+    /// Repairs that never helped are made again.
+    ForgetsUselessRepairs,
     /// Checks that passed once aren't repeated at the end.
     SkipsFinalCheck,
     /// A test that the task broke is excused.
@@ -66,7 +68,7 @@ pub enum Mutant {
 
 impl Mutant {
     /// All planted bugs.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::TrustsSecondRed,
         Self::InsertsFixAnew,
         Self::ForgetsToCharge,
@@ -87,6 +89,7 @@ impl Mutant {
         Self::AcceptsFixMarkers,
         Self::AcceptsTicks,
         Self::AcceptsRemovals,
+        Self::ForgetsUselessRepairs,
         Self::SkipsFinalCheck,
         Self::ExcusesNewFailures,
         Self::HidesKnownFailures,
@@ -156,10 +159,17 @@ pub(crate) fn decide(
 
 /// Returns the state that the engine with this bug sees.
 fn believe(mutant: Mutant, state: &State) -> Option<State> {
-    (mutant == Mutant::Overspends).then(|| State {
-        spent: Spending::default(),
-        ..state.clone()
-    })
+    let change: fn(&mut State) = match mutant {
+        Mutant::Overspends => |state| state.spent = Spending::default(),
+        Mutant::ForgetsUselessRepairs => |state| {
+            let tasks = state.tasks.values_mut();
+            tasks.for_each(|task| task.experience = None);
+        },
+        _ => return None,
+    };
+    let mut believed = state.clone();
+    change(&mut believed);
+    Some(believed)
 }
 
 /// Returns the input that the engine with this bug sees.

@@ -81,6 +81,15 @@ impl World {
                 usage: None,
                 took_ms: 0,
             },
+            Command::Recall(order) => {
+                let experience = self.experience();
+                let name = name_of(&order.task);
+                self.watch.recalled(&name, experience.as_ref());
+                Input::Recalled {
+                    seq,
+                    experience: experience.map(Box::new),
+                }
+            }
             Command::InspectRepair(scene) => {
                 let inspection = self.inspect(scene);
                 Input::RepairInspected { seq, inspection }

@@ -360,6 +360,7 @@ fn is_rare(command: &Command) -> bool {
         | Command::ReadBudget { .. }
         | Command::Modify(_)
         | Command::AskOpinion(_)
+        | Command::Recall(_)
         | Command::InspectRepair(_)
         | Command::Repair(_)
         | Command::Wait { .. }
@@ -390,6 +391,7 @@ fn edits(command: &Command) -> bool {
         | Command::Verify { .. }
         | Command::ReviewTests(_)
         | Command::AskOpinion(_)
+        | Command::Recall(_)
         | Command::InspectRepair(_)
         | Command::Repair(_)
         | Command::ReadBudget { .. }

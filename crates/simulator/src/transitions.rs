@@ -8,7 +8,7 @@ use regreen_engine::{FinalCheckPhase, Input, Phase, State};
 pub type Transition = (&'static str, &'static str);
 
 /// The inputs that each phase waits for: the table in `decide/mod.rs`.
-const ANSWERS: [Transition; 33] = [
+const ANSWERS: [Transition; 34] = [
     ("nothing", "start"),
     ("reading", "plan_read"),
     ("attempting", "session_seen"),
@@ -20,6 +20,7 @@ const ANSWERS: [Transition; 33] = [
     ("verifying_first", "verified"),
     ("reviewing_tests", "tests_reviewed"),
     ("asking_opinion", "opinion_given"),
+    ("recalling", "recalled"),
     ("inspecting", "repair_inspected"),
     ("repairing", "repair_ended"),
     ("repairing", "gone"),
@@ -47,7 +48,7 @@ const ANSWERS: [Transition; 33] = [
 
 /// Every phase that can be pending. In each of them the process may die or be stopped, there may be
 /// a notice, and the command may turn out to be impossible.
-const PENDING: [&str; 24] = [
+const PENDING: [&str; 25] = [
     "reading",
     "attempting",
     "judging_claims",
@@ -56,6 +57,7 @@ const PENDING: [&str; 24] = [
     "verifying_first",
     "reviewing_tests",
     "asking_opinion",
+    "recalling",
     "inspecting",
     "repairing",
     "repeating",
@@ -187,6 +189,7 @@ fn phase_name(phase: &Phase) -> &'static str {
         Phase::Verifying { .. } => "verifying",
         Phase::ReviewingTests { .. } => "reviewing_tests",
         Phase::AskingOpinion { .. } => "asking_opinion",
+        Phase::Recalling { .. } => "recalling",
         Phase::Inspecting { .. } => "inspecting",
         Phase::Repairing { .. } => "repairing",
         Phase::Budgeting { .. } => "budgeting",
@@ -221,6 +224,7 @@ fn input_name(input: &Input) -> &'static str {
         Input::Verified { .. } => "verified",
         Input::TestsReviewed { .. } => "tests_reviewed",
         Input::OpinionGiven { .. } => "opinion_given",
+        Input::Recalled { .. } => "recalled",
         Input::RepairInspected { .. } => "repair_inspected",
         Input::RepairEnded { .. } => "repair_ended",
         Input::BudgetRead { .. } => "budget_read",

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use regreen_model::{Failure, FailureRecord, PlainLine, Survey, visible_line};
+use regreen_model::{
+    Experience, Failure, FailureRecord, NOTE_CHARS, PlainLine, Survey, visible_line,
+};
 
 use super::{DETAILS_BUDGET, ERROR_BUDGET, Prompts, TITLE_CHARS, one_line, reported};
 use crate::quoting::{fenced, untrusted};
@@ -22,6 +24,21 @@ pub(super) fn suggestions(failure: &FailureRecord) -> String {
         .confident_diagnosis()
         .map(|diagnosis| suggested(&diagnosis.suggested_actions))
         .unwrap_or_default()
+}
+
+/// Lists what helped against earlier failures, and what was said then.
+pub(super) fn remembered(experience: &Experience) -> String {
+    let mut text = String::new();
+    if experience.similar {
+        text.push_str("The failures were only similar to this one.\n");
+    }
+    for advice in &experience.advice {
+        let _ = writeln!(text, "- {}", advice.words());
+        for note in &advice.notes {
+            let _ = writeln!(text, "  \"{}\"", PlainLine::flatten(note, NOTE_CHARS));
+        }
+    }
+    text
 }
 
 /// Describes how the task that a fix is for failed last: all of its output, and its agent's words.

@@ -154,6 +154,8 @@ prompt_files! {
     Project = "project.md": root items;
     /// Services run while the agent works.
     Services = "services.md": task_id services;
+    /// Earlier failures with the same cause were healed.
+    Recall = "recall.md": task_id experience;
     /// The previous attempt left processes running.
     LeftRunning = "left_running.md": task_id processes;
     /// Part of it, for the work that an attempt had completed when it ended.

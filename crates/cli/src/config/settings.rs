@@ -17,7 +17,7 @@ use super::read::{CHOOSES_PROGRAM, ConfigFault, ConfigLine};
 use super::table::{Origin, Row, Setting, setting_table};
 use super::time::{TimeLimit, TimeSpan};
 use super::value::{
-    CommitMode, Gate, OptionalLimit, RecordsHistory, SettingValue as _, UserProgram, parse_choice,
+    CommitMode, Gate, OptionalLimit, SettingValue as _, UserProgram, UserSwitch, parse_choice,
 };
 
 const CALLS_AGENT: Access = Access::UserFile("it controls what the agent may do on your machine");
@@ -197,8 +197,14 @@ without_flag {
     DiagnosisAsk diagnosis_ask as "diagnosis.ask": DiagnosisAsk = DiagnosisAsk::default(), CALLS_AGENT,
         "Who is asked for the cause of a failure that the rules can't explain: \"agent\" asks the agent one short question about the output, \"off\" asks no one.";
 
-    HistoryRecord history_record as "history.record": RecordsHistory = RecordsHistory::default(), Access::AnyFile,
+    HistoryRecord history_record as "history.record": UserSwitch = UserSwitch::default(), Access::AnyFile,
         "Whether runs and delegations are added to your history of failures. A repository may only set false.";
+
+    HistoryRecall history_recall as "history.recall": UserSwitch = UserSwitch::default(), Access::AnyFile,
+        "Whether failures are looked up in your history, so that prompts say what helped before. A repository may only set false.";
+
+    HistoryShare history_share as "history.share": bool = false, KEEPS_HISTORY,
+        "Whether what agents and you said in one repository may enter prompts in another.";
 
     HistoryKeep history_keep as "history.keep": TimeLimit = TimeLimit::at_least_1_ms(HISTORY_KEEP_MS), KEEPS_HISTORY,
         "How long the history keeps a run.";
@@ -349,6 +355,7 @@ impl Settings {
             tamper: self.tamper.value,
             strict: self.strict.value,
             diagnosis_ask: self.diagnosis_ask.value,
+            recall: self.history_recall.value.is_on(),
             stored_limits: None,
             progress_file: None,
             folder: None,

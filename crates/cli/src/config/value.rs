@@ -291,34 +291,35 @@ impl SettingValue for Gate {
     }
 }
 
-/// Whether runs are added to the user's history. A repository may refuse it, but not decide it.
+/// Something that is on unless the user turns it off. A repository may turn it off as well, but not
+/// on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecordsHistory(bool);
+pub struct UserSwitch(bool);
 
-impl RecordsHistory {
+impl UserSwitch {
     pub fn is_on(self) -> bool {
         self.0
     }
 }
 
-impl Default for RecordsHistory {
+impl Default for UserSwitch {
     fn default() -> Self {
         Self(true)
     }
 }
 
-impl fmt::Display for RecordsHistory {
+impl fmt::Display for UserSwitch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl SettingValue for RecordsHistory {
+impl SettingValue for UserSwitch {
     fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
         let is_on = line.boolean()?;
         if is_on && line.file.owner == Owner::Workspace {
             return line.checked(Err(BadValue::new(
-                "a repository can't decide that its failures are recorded",
+                "a repository can only turn this off",
                 "remove the line, or write false",
             )));
         }

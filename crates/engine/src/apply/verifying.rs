@@ -29,6 +29,10 @@ impl TaskState {
             // The next prompt shows how the task fails now, not how it failed before the fix.
             Verdict::Red { error } if after_fix => {
                 let failure = self.failure.take().unwrap_or_default();
+                let cause = |found: Option<&Failure>| found.map(|found| found.fingerprint.clone());
+                if cause(failure.diagnosis.as_deref()) != cause(diagnosis) {
+                    self.experience = None;
+                }
                 self.failure = Some(FailureRecord {
                     error: error.clone(),
                     diagnosis: diagnosis.cloned().map(Box::new),

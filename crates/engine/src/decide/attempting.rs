@@ -106,6 +106,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
             .map(|report| report.left_running.clone())
             .unwrap_or_default(),
         environment: turn.state.environment.clone(),
+        experience: turn.experience_of(task),
     }
 }
 

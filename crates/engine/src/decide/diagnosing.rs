@@ -4,16 +4,16 @@ use regreen_diagnosis::needs_opinion;
 use regreen_model::{Event, Failure, Usage};
 
 use super::turn::Turn;
-use super::{attempting, healing, spending};
+use super::{attempting, recalling, spending};
 use crate::command::{Command, OpinionOrder};
 
 /// How long an agent may take to answer a question about a failure.
 pub const OPINION_TIME_MS: u64 = 2 * 60 * 1_000;
 
-/// Recovers from the task's failure, after asking the agent for the cause if the rules are not sure.
+/// Responds to the task's failure, after asking the agent for the cause if the rules are not sure.
 pub(super) fn start(turn: &mut Turn<'_>) {
     let Some(order) = order(turn) else {
-        return healing::recover(turn);
+        return recalling::start(turn);
     };
     let task = order.task.clone();
     turn.ask(Command::AskOpinion(Box::new(order)), |seq| {
@@ -38,7 +38,7 @@ fn order(turn: &Turn<'_>) -> Option<OpinionOrder> {
     })
 }
 
-/// Recovers from the failure, with the cause that the agent names.
+/// Responds to the failure, with the cause that the agent names.
 pub(super) fn ended(
     turn: &mut Turn<'_>,
     diagnosis: Option<&Failure>,
@@ -54,5 +54,5 @@ pub(super) fn ended(
         usage: usage.copied(),
         took_ms,
     });
-    healing::recover(turn);
+    recalling::start(turn);
 }

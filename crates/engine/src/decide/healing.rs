@@ -143,16 +143,21 @@ pub(super) fn inspected(turn: &mut Turn<'_>, inspection: &Inspection) {
 
 fn recover_after(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
     let Some(task) = turn.task() else { return };
+    let warning = task.experience.as_ref().and_then(|known| known.warning());
+    let told = |why: String| match &warning {
+        Some(warning) => format!("{why}; {warning}"),
+        None => why,
+    };
     match recovery::action_for(&situation(turn, task, inspection)) {
         RecoveryAction::TryAgain => attempting::start(turn),
         RecoveryAction::Wait => waiting::start(turn),
         RecoveryAction::Repeat { delay_ms } => waiting::repeat(turn, delay_ms),
         RecoveryAction::Split => attempting::start_with(turn, PromptKind::Split),
         RecoveryAction::Enrich => attempting::start_with(turn, PromptKind::Enriched),
-        RecoveryAction::AskPerson { why } => asking::ask(turn, &why, None),
+        RecoveryAction::AskPerson { why } => asking::ask(turn, &told(why), None),
         RecoveryAction::Inspect => repairing::inspect(turn),
         RecoveryAction::Repair(repair) => make_fix(turn, Some(repair)),
-        RecoveryAction::AskToRepair { repair, why } => asking::ask(turn, &why, Some(repair)),
+        RecoveryAction::AskToRepair { repair, why } => asking::ask(turn, &told(why), Some(repair)),
         RecoveryAction::Fix => make_fix(turn, None),
         RecoveryAction::GiveUp => give_up(turn),
         RecoveryAction::StopRetrying => stop_retrying(turn, inspection),
@@ -196,6 +201,7 @@ fn situation<'a>(
             is_group: task.picked.is_group,
         },
         inspection,
+        experience: task.experience.as_deref(),
     }
 }
 

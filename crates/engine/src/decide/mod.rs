@@ -8,6 +8,7 @@ mod final_check;
 mod healing;
 mod modifying;
 mod picking;
+mod recalling;
 mod repairing;
 mod reviewing;
 mod saving;
@@ -170,6 +171,9 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
                 ..
             },
         ) => diagnosing::ended(turn, diagnosis.as_deref(), usage.as_ref(), *took_ms),
+        (P::Recalling { .. }, I::Recalled { experience, .. }) => {
+            recalling::ended(turn, experience.as_deref());
+        }
         (P::Inspecting { .. }, I::RepairInspected { inspection, .. }) => {
             healing::inspected(turn, inspection);
         }

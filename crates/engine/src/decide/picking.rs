@@ -7,8 +7,8 @@ use regreen_model::{
 
 use super::turn::Turn;
 use super::{
-    Decision, asking, attempting, diagnosing, ending, final_check, healing, modifying, repairing,
-    saving, verifying,
+    Decision, asking, attempting, diagnosing, ending, final_check, healing, modifying, recalling,
+    repairing, saving, verifying,
 };
 use crate::command::Command;
 use crate::input::Resumption;
@@ -69,6 +69,7 @@ fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
         Phase::ReviewingTests { first: true, .. } => verifying::start_first(turn),
         Phase::ReviewingTests { .. } => verifying::start(turn, false),
         Phase::AskingOpinion { .. } => diagnosing::start(turn),
+        Phase::Recalling { .. } => recalling::start(turn),
         Phase::Inspecting { .. } => repairing::inspect(turn),
         Phase::Repairing { .. } => repair_again(turn),
         Phase::Budgeting { .. } => healing::make_planned_fix(turn),

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
-    ERROR_CHARS, Event, FixBudget, PlainLine, PlanQuery, PromptKind, StateFile, TaskId, TaskKey,
-    Timestamp,
+    ERROR_CHARS, Event, Experience, FixBudget, PlainLine, PlanQuery, PromptKind, StateFile, TaskId,
+    TaskKey, Timestamp,
 };
 
 use super::Decision;
@@ -202,6 +202,17 @@ impl<'s> Turn<'s> {
             .find(|(made, _)| made == id);
         let cause = made.map(|(_, error)| PlainLine::flatten(error, ERROR_CHARS));
         cause.filter(|cause| fix.picked.is_fix() && !cause.is_empty())
+    }
+
+    /// Returns what earlier failures show that are like the task's own, or like the one that it
+    /// fixes.
+    pub(super) fn experience_of(&self, task: &TaskState) -> Option<Box<Experience>> {
+        let (root, id) = (&task.picked.root, &task.key().id);
+        let is_fixed = |owner: &&TaskState| {
+            owner.picked.root == *root && owner.fixes.iter().any(|(fix, _)| fix == id)
+        };
+        let fixed = || self.tasks().find(is_fixed)?.experience.clone();
+        task.experience.clone().or_else(fixed)
     }
 
     /// Returns the originals attempted in this run.

@@ -114,6 +114,7 @@ fn action(
     let diagnosis = failure.confident_diagnosis();
     let repaired = past.repaired();
     recovery::action_for(&Situation {
+        experience: None,
         class: FailureClass::of(Some(&last.report), diagnosis),
         failure: diagnosis,
         history: past.history(&repaired),

@@ -2,8 +2,8 @@
 
 use regreen_diagnosis::is_opinion;
 use regreen_model::{
-    Failure, FailureCategory, FailureKind, Inspection, Limits, PlannedRepair, RepairAction,
-    RepairPolicy, named_span,
+    Experience, Failure, FailureCategory, FailureKind, Inspection, Limits, PlannedRepair,
+    RepairAction, RepairPolicy, named_span,
 };
 
 use super::FailureClass;
@@ -35,6 +35,8 @@ pub struct Situation<'a> {
     pub policy: Policy,
     /// The result of inspecting the workspace; `None` if it wasn't inspected yet.
     pub inspection: Option<&'a Inspection>,
+    /// What earlier failures with the same cause show.
+    pub experience: Option<&'a Experience>,
 }
 
 /// How earlier failures of the task were handled.
@@ -56,7 +58,7 @@ pub struct RecoveryHistory<'a> {
     pub is_reminder: bool,
     /// The repairs made for it.
     pub repaired: &'a [RepairAction],
-    /// Whether the repair that the inspection offers is one of them.
+    /// Whether the repair that the inspection offers is one of them, or never helped before.
     pub was_repaired: bool,
     /// Whether it failed twice because the same thing was missing or forbidden, with nothing
     /// changed.
@@ -175,8 +177,10 @@ impl Situation<'_> {
         }
         let mut situation = *self;
         situation.class = FailureClass::Repairable;
-        // A repair that didn't help once won't help twice.
-        situation.history.was_repaired = self.history.repaired.contains(&offered.action);
+        // A repair that didn't help this task once won't help it twice.
+        let is_useless = |known: &Experience| known.refuses(&offered.action);
+        situation.history.was_repaired = self.history.repaired.contains(&offered.action)
+            || self.experience.is_some_and(is_useless);
         situation
     }
 }

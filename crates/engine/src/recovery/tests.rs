@@ -47,6 +47,7 @@ fn planned(name: &str) -> PlannedRepair {
 
 fn situation(class: FailureClass, limits: &Limits) -> Situation<'_> {
     Situation {
+        experience: None,
         class,
         failure: None,
         history: RecoveryHistory::default(),

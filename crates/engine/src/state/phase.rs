@@ -44,6 +44,11 @@ pub enum Phase {
         /// The pending command.
         seq: CommandSeq,
     },
+    /// What earlier failures show.
+    Recalling {
+        /// The pending command.
+        seq: CommandSeq,
+    },
     /// An inspection of what can be repaired.
     Inspecting {
         /// The pending command.
@@ -146,6 +151,7 @@ impl Phase {
             | Self::Verifying { seq, .. }
             | Self::ReviewingTests { seq, .. }
             | Self::AskingOpinion { seq }
+            | Self::Recalling { seq }
             | Self::Inspecting { seq }
             | Self::Repairing { seq }
             | Self::Budgeting { seq }
@@ -192,6 +198,7 @@ impl Phase {
             | Self::Verifying { .. }
             | Self::ReviewingTests { .. }
             | Self::AskingOpinion { .. }
+            | Self::Recalling { .. }
             | Self::Inspecting { .. }
             | Self::Budgeting { .. }
             | Self::Inserting { .. }

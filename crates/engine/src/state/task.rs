@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, FailureRecord, Mark, PickedTask, PlannedRepair,
-    PromptKind, RedTests, RepairAction, TaskId, TaskKey, UsageLedger,
+    AttemptClass, AttemptReport, ChoiceKind, Experience, FailureRecord, Mark, PickedTask,
+    PlannedRepair, PromptKind, RedTests, RepairAction, TaskId, TaskKey, UsageLedger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,9 @@ pub struct TaskState {
     pub sessions: UsageLedger,
     /// Why it failed last.
     pub failure: Option<FailureRecord>,
+    /// What earlier failures with the same cause show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experience: Option<Box<Experience>>,
     /// The attempt in which it failed last.
     #[serde(default)]
     pub failed_attempt: Option<u32>,
@@ -168,6 +171,7 @@ impl TaskState {
             session: None,
             sessions: UsageLedger::default(),
             failure: picked.failed_before.clone(),
+            experience: None,
             failed_attempt: None,
             picked,
             refusal: None,

@@ -9,6 +9,7 @@ mod final_check;
 mod gone;
 mod misbehaving;
 mod older_versions;
+mod recalling;
 mod repairing;
 mod script;
 mod second_opinion;

@@ -8,7 +8,7 @@ use regreen_model::{
 
 use crate::script::{Run, diagnosed, failed, picked, signalled, task};
 
-fn healing() -> RunConfig {
+pub(crate) fn healing() -> RunConfig {
     RunConfig {
         agent: "command:x".to_owned().into(),
         recovery: true,
@@ -16,7 +16,7 @@ fn healing() -> RunConfig {
     }
 }
 
-fn fails_with(kind: &str, category: &str, retry_mode: &str) -> AttemptReport {
+pub(crate) fn fails_with(kind: &str, category: &str, retry_mode: &str) -> AttemptReport {
     AttemptReport {
         failure: FailureRecord {
             diagnosis: Some(Box::new(diagnosed(kind, category, retry_mode))),
@@ -26,7 +26,7 @@ fn fails_with(kind: &str, category: &str, retry_mode: &str) -> AttemptReport {
     }
 }
 
-fn install(package: &str) -> PlannedRepair {
+pub(crate) fn install(package: &str) -> PlannedRepair {
     PlannedRepair {
         does: format!("pip install {package}"),
         action: RepairAction::PipInstall {
@@ -39,7 +39,7 @@ fn first_fix() -> TaskId {
     task("1.1").id.child(1)
 }
 
-fn no_fixes_yet() -> FixBudget {
+pub(crate) fn no_fixes_yet() -> FixBudget {
     FixBudget {
         last_error: String::new(),
         open_fixes: vec![],

@@ -139,7 +139,9 @@ impl History {
     fn failures_of(&self, run: i64) -> Result<Vec<FailureDigest>, HistoryError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT task, at_ms, category, kind, example, lost_ms, lost_micro_usd, names.text,
-                    helped
+                    helped, note, known,
+                    (SELECT json_group_array(text) FROM advice JOIN names ON name = advice.response
+                     WHERE advice.failure = failures.failure)
              FROM failures JOIN clusters USING (cluster) LEFT JOIN names ON name = response
              WHERE run = ?1 ORDER BY failure",
         )?;
@@ -154,6 +156,9 @@ impl History {
                 lost_micro_usd: row.get(6)?,
                 response: row.get(7)?,
                 helped: row.get(8)?,
+                note: row.get(9)?,
+                known: row.get(10)?,
+                advice: serde_json::from_str(&row.get::<_, String>(11)?).unwrap_or_default(),
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)

@@ -177,8 +177,8 @@ fn insert_failure(
     let response = response.map(|words| name_number(conn, words)).transpose()?;
     conn.prepare_cached(
         "INSERT INTO failures (run, task, at_ms, cluster, lost_ms, lost_micro_usd, response,
-                               helped)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                               helped, note, known, advised)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )?
     .execute((
         run,
@@ -189,12 +189,20 @@ fn insert_failure(
         failure.lost_micro_usd.map(whole),
         response,
         failure.helped,
+        &failure.note,
+        failure.known,
+        !failure.advice.is_empty(),
     ))?;
+    let number = conn.last_insert_rowid();
+    for words in &failure.advice {
+        conn.prepare_cached("INSERT INTO advice VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
+            .execute((number, name_number(conn, words)?))?;
+    }
     Ok(())
 }
 
 fn cluster_number(conn: &Connection, path: &str, failure: &FailureDigest) -> rusqlite::Result<i64> {
-    let own = format!("{path}\0{}", failure.task);
+    let own = Fingerprint::own(path, &failure.task);
     let fingerprint = Fingerprint::of(&failure.kind, &failure.line, &own);
     conn.prepare_cached(
         "INSERT INTO clusters (fingerprint, category, kind, example) VALUES (?1, ?2, ?3, ?4)

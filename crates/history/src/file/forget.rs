@@ -69,7 +69,8 @@ fn remove_unused(conn: &Connection) -> rusqlite::Result<()> {
         "DELETE FROM clusters WHERE cluster NOT IN (SELECT cluster FROM failures);
          DELETE FROM names WHERE name NOT IN (
              SELECT spec FROM runs UNION SELECT agent FROM runs
-             UNION SELECT response FROM failures WHERE response IS NOT NULL);",
+             UNION SELECT response FROM failures WHERE response IS NOT NULL
+             UNION SELECT response FROM advice);",
     )
 }
 

@@ -4,6 +4,7 @@ mod export;
 mod feed;
 mod forget;
 mod read;
+mod recall;
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,10 @@ pub use read::Filter;
 
 const FORMAT: FileFormat = FileFormat {
     application_id: 0x7267_6869,
-    migrations: &[Migration::sql(include_str!("../../sql/0001_history.sql"))],
+    migrations: &[
+        Migration::sql(include_str!("../../sql/0001_history.sql")),
+        Migration::sql(include_str!("../../sql/0002_recall.sql")),
+    ],
 };
 
 /// The open file.

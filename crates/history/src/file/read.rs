@@ -122,7 +122,8 @@ impl History {
         runs: &BTreeMap<i64, Run>,
         figures: &mut Figures,
     ) -> Result<(), HistoryError> {
-        let sql = "SELECT run, at_ms, cluster, lost_ms, lost_micro_usd, response, helped
+        let sql = "SELECT run, at_ms, cluster, lost_ms, lost_micro_usd, response, helped,
+                          known, advised
                    FROM failures WHERE run >= ?1";
         self.each_row_of(runs, sql, |run, row| {
             figures.failure(&FailureRow {
@@ -134,6 +135,8 @@ impl History {
                 lost_micro_usd: row.get(4)?,
                 response: row.get(5)?,
                 helped: row.get(6)?,
+                known: row.get(7)?,
+                advised: row.get(8)?,
             });
             Ok(())
         })

@@ -9,7 +9,8 @@ use regreen_diagnosis::fnv1a;
 use regreen_model::FailureKind;
 
 use self::token::normal_form;
-use self::wrapper::{is_wrapper, without_frame};
+pub(crate) use self::wrapper::is_wrapper;
+use self::wrapper::without_frame;
 
 /// The version of the normal form. Another version gives the same failure another fingerprint, so
 /// it is part of the fingerprint.
@@ -17,7 +18,7 @@ const VERSION: u32 = 1;
 
 /// Kinds whose cause is a thing of a known name: another name is another cause. Everywhere else,
 /// names are the project's own.
-const NAMED: [FailureKind; 8] = [
+pub(crate) const NAMED: [FailureKind; 8] = [
     FailureKind::MissingPythonModule,
     FailureKind::MissingNodeModule,
     FailureKind::MissingRustCrate,
@@ -47,6 +48,12 @@ impl Fingerprint {
             format!("{kind}\0{template}")
         };
         Self(format!("{VERSION}-{:016x}", fnv1a(text.as_bytes())))
+    }
+
+    /// Names the place of a failure, for [`of`](Self::of).
+    #[must_use]
+    pub fn own(workspace: &str, task: &str) -> String {
+        format!("{workspace}\0{task}")
     }
 
     /// Returns it as text.

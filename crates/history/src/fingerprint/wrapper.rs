@@ -64,7 +64,7 @@ pub(super) fn without_frame(line: &str) -> &str {
 }
 
 /// Whether a template says nothing about a cause.
-pub(super) fn is_wrapper(template: &str) -> bool {
+pub(crate) fn is_wrapper(template: &str) -> bool {
     let says_nothing = !template
         .split(|c: char| !c.is_alphabetic() && c != '<')
         .any(|word| word.len() > 1 && !word.starts_with('<'));

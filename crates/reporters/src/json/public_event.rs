@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
 use regreen_model::{
-    AgentIdentity, AnswerKind, AttemptClass, AttemptReport, Budgets, ChoiceKind, Event, Failure,
-    FlakyTest, Inspection, Mark, OutlineKind, OutlineRow, PersonAnswer, PickedTask, PlanChanges,
-    PromptKind, Regression, RepairAction, RepairResult, RunConfig, ServiceChange, ServiceReport,
-    StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    Advice, AgentIdentity, AnswerKind, AttemptClass, AttemptReport, Budgets, ChoiceKind, Event,
+    Failure, FlakyTest, Inspection, Mark, OutlineKind, OutlineRow, PersonAnswer, PickedTask,
+    PlanChanges, PromptKind, Regression, RepairAction, RepairResult, RunConfig, ServiceChange,
+    ServiceReport, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
 };
 use serde::Serialize;
 
@@ -139,6 +139,15 @@ pub(super) enum PublicEvent<'e> {
     FixInserted {
         task: PublicTask,
         fix: String,
+    },
+    Recalled {
+        task: PublicTask,
+        failures: u64,
+        workspaces: u64,
+        similar: bool,
+        advice: &'e [Advice],
+        useless: &'e [String],
+        nothing_helped: bool,
     },
     RepairInspected {
         task: PublicTask,
@@ -402,6 +411,18 @@ impl<'e> PublicEvent<'e> {
                 task: task.into(),
                 fix: fix.to_string(),
             },
+            Event::Recalled {
+                task,
+                experience: Some(known),
+            } => Self::Recalled {
+                task: task.into(),
+                failures: known.failures,
+                workspaces: known.workspaces,
+                similar: known.similar,
+                advice: &known.advice,
+                useless: &known.useless,
+                nothing_helped: known.nothing_helped,
+            },
             Event::RepairInspected { task, inspection } => Self::inspected(task, inspection),
             Event::RepairStarted {
                 task,
@@ -500,6 +521,10 @@ impl<'e> PublicEvent<'e> {
             | Event::TestReviewStarted { .. }
             | Event::OpinionAsked { .. }
             | Event::OpinionGiven { .. }
+            | Event::RecallAsked { .. }
+            | Event::Recalled {
+                experience: None, ..
+            }
             | Event::InspectionAsked { .. }
             | Event::BudgetAsked { .. }
             | Event::FixPostponed { .. }

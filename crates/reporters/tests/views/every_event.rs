@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use regreen_diagnosis::unexplained_failure;
 use regreen_model::{
-    AttemptClass, AttemptReport, ChoiceKind, Claim, Event, FailureKind, FailureRecord, FlakyTest,
-    Inspection, Mark, NotRepeated, NotRepeatedReason, OutlineKind, OutlineRow, PersonAnswer,
-    PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, Regression, RepairAction,
-    RepairResult, RunConfig, RunOutcome, ServiceChange, ServiceReport, StopSignal, TaskId, TaskKey,
-    TestReview, Timestamp, Verdict, VerifyCommand,
+    Advice, AttemptClass, AttemptReport, ChoiceKind, Claim, Event, Experience, FailureKind,
+    FailureRecord, FlakyTest, Inspection, Mark, NotRepeated, NotRepeatedReason, OutlineKind,
+    OutlineRow, PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind,
+    Regression, RepairAction, RepairResult, RunConfig, RunOutcome, ServiceChange, ServiceReport,
+    StopSignal, TaskId, TaskKey, TestReview, Timestamp, Verdict, VerifyCommand,
 };
 
 use crate::run::key;
@@ -44,6 +44,8 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::RepeatPlanned { .. } => "RepeatPlanned",
         Event::OpinionAsked { .. } => "OpinionAsked",
         Event::OpinionGiven { .. } => "OpinionGiven",
+        Event::RecallAsked { .. } => "RecallAsked",
+        Event::Recalled { .. } => "Recalled",
         Event::InspectionAsked { .. } => "InspectionAsked",
         Event::RepairInspected { .. } => "RepairInspected",
         Event::RepairStarted { .. } => "RepairStarted",
@@ -78,7 +80,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
     }
 }
 
-const EVENTS: usize = 57;
+const EVENTS: usize = 61;
 
 pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
     let kinds = [OutlineKind::Task, OutlineKind::Fix, OutlineKind::Group];
@@ -554,6 +556,35 @@ fn repairs(text: &str) -> Vec<Event> {
             took_ms: 0,
         },
     ];
+    let advice = Advice {
+        response: text.to_owned(),
+        notes: vec![text.to_owned()],
+        ..Advice::default()
+    };
+    let known = Experience {
+        advice: vec![advice],
+        useless: vec![text.to_owned()],
+        ..Experience::default()
+    };
+    let hopeless = Experience {
+        failures: 7,
+        workspaces: 3,
+        nothing_helped: true,
+        ..Experience::default()
+    };
+    let recalled = |experience: Option<Experience>| Event::Recalled {
+        task: key("2", text),
+        experience: experience.map(Box::new),
+    };
+    let recall = [
+        Event::RecallAsked {
+            seq: 27,
+            task: key("2", text),
+        },
+        recalled(None),
+        recalled(Some(known)),
+        recalled(Some(hopeless)),
+    ];
     let asked = Event::InspectionAsked {
         seq: 26,
         task: key("2", text),
@@ -572,7 +603,11 @@ fn repairs(text: &str) -> Vec<Event> {
         task: key("2.1", text),
         result,
     });
-    let first = opinions.into_iter().chain([asked]).chain(inspected);
+    let first = opinions
+        .into_iter()
+        .chain(recall)
+        .chain([asked])
+        .chain(inspected);
     first.chain([started]).chain(ended).collect()
 }
 

@@ -81,9 +81,12 @@ pub(super) fn written_prompt(
         let items = || items_for_task(performer, file, row);
         performer.context.project_section(items)
     });
+    let experience = order.experience.as_deref();
+    let remembered = experience.map(|experience| prompts.recall(&brief, experience));
     let sections = [
         project.flatten(),
         prompts.left_running(&brief, &order.left_running),
+        remembered.flatten(),
         prompts.services(&brief, &service_lines(performer)),
         prompts.context(&brief, &order.context),
     ];

@@ -6,12 +6,13 @@ mod finished;
 mod fixes;
 mod limits;
 mod originals;
+mod recall;
 mod rows;
 
 use regreen_documents::{RowId, TaskFile};
 use regreen_model::{
-    AttemptReport, ChoiceKind, Event, PersonChoice, PlanChanges, RepairResult, RunOutcome, TaskId,
-    TaskKey, Timestamp, Verdict, VerifyCommand,
+    AttemptReport, ChoiceKind, Event, Experience, PersonChoice, PlanChanges, RepairResult,
+    RunOutcome, TaskId, TaskKey, Timestamp, Verdict, VerifyCommand,
 };
 
 use self::evidence::Evidence;
@@ -19,6 +20,7 @@ use self::finished::Finished;
 use self::fixes::Fixes;
 use self::limits::Counters;
 use self::originals::Originals;
+use self::recall::Recall;
 use self::rows::Rows;
 pub(crate) use self::rows::{only_what_was_meant_changed, protected_rows_are_as_they_were};
 use crate::world::Check;
@@ -32,6 +34,7 @@ pub(crate) struct Watch {
     counters: Counters,
     rows: Rows,
     originals: Originals,
+    recall: Recall,
     has_ids: bool,
 }
 
@@ -68,6 +71,7 @@ impl Watch {
             counters: Counters::default(),
             rows: Rows::default(),
             originals: Originals::of(file),
+            recall: Recall::default(),
             has_ids,
         }
     }
@@ -81,6 +85,7 @@ impl Watch {
     pub(crate) fn hear(&mut self, now: Timestamp, event: &Event, file: &TaskFile) -> Check {
         self.counters.hear(now, event)?;
         self.finished.hear(event, file)?;
+        self.recall.hear(event)?;
         match event {
             Event::TaskPicked { task } => self.evidence.picked(task),
             Event::AttemptStarted { task, .. } => self.evidence.starts(&name_of(task)),
@@ -122,6 +127,10 @@ impl Watch {
 
     pub(crate) fn forget_fixes(&mut self, file: &TaskFile) {
         self.fixes.forget(file);
+    }
+
+    pub(crate) fn recalled(&mut self, name: &str, experience: Option<&Experience>) {
+        self.recall.answered(name, experience);
     }
 
     pub(crate) fn saw_repair(&mut self, name: &str) {

@@ -97,6 +97,7 @@ pub(crate) fn only_what_was_meant_changed(
         | Command::Verify { .. }
         | Command::ReviewTests(_)
         | Command::AskOpinion(_)
+        | Command::Recall(_)
         | Command::InspectRepair(_)
         | Command::ReadBudget { .. }
         | Command::NoteFailure { .. }

@@ -439,7 +439,7 @@ fn doing(phase: &Phase) -> Option<&'static str> {
         // The question is shown whether a run is active or not.
         Phase::Asking { .. } => None,
         Phase::Repairing { .. } => Some("repairing"),
-        Phase::AskingOpinion { .. } => Some("diagnosing"),
+        Phase::AskingOpinion { .. } | Phase::Recalling { .. } => Some("diagnosing"),
         Phase::Inspecting { .. }
         | Phase::Budgeting { .. }
         | Phase::Inserting { .. }

@@ -15,7 +15,7 @@ use regreen_agents::{Agent, Prompts};
 use regreen_diagnosis::OwnRules;
 use regreen_documents::TaskFile;
 use regreen_model::{Limits, PreflightPolicy, RunConfig, TaskId};
-use regreen_runtime::{Preflight, RunSetup, SpecPaths, Stop, now, preflight};
+use regreen_runtime::{Memory, Preflight, RunSetup, SpecPaths, Stop, now, preflight};
 use regreen_workspace::{Programs, RealDisk, read_text};
 
 use self::person::{AskMode, AtTerminal, Respondents};
@@ -36,6 +36,7 @@ use crate::learned;
 use crate::output;
 use crate::plan::known_ids;
 use crate::problem::Problem;
+use crate::recalled::UserHistory;
 use crate::remembered_agent::RememberedAgent;
 use crate::spec_context::{SpecContext, local_zone, own_secrets, path_variable};
 use crate::state_file::limits_in;
@@ -155,6 +156,7 @@ impl PreparedRun {
                     folder: (context.here != places.root)
                         .then(|| output::path_from_home(&places.root)),
                     in_git: is_in_git(&places.root),
+                    recall: has_state_folder && settings.history_recall.value.is_on(),
                     ..settings.run_config(&places.spec.name, arguments.only.clone())
                 },
                 arguments,
@@ -196,7 +198,9 @@ impl PreparedRun {
             accepted_tests: accepted_tests(&self.context.places.root),
             ..self.config
         };
+        let memory = UserHistory::new(&self.context.places.root, &self.settings);
         Ok(RunSetup {
+            memory: config.recall.then(|| Box::new(memory) as Box<dyn Memory>),
             paths: self.context.places,
             config,
             agent_is_chosen: self.settings.agent.origin != Origin::Default,

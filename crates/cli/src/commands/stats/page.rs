@@ -1,8 +1,8 @@
 //! Statistics as lines.
 
 use regreen_history::{
-    AgentFigures, BlockerFigures, Place, Rate, ResponseFigures, ShareFigures, Statistics,
-    TaskFigures,
+    AgentFigures, BlockerFigures, Place, Rate, RecallFigures, ResponseFigures, ShareFigures,
+    Statistics, TaskFigures,
 };
 use regreen_model::{Dollars, FailureKind, Span, visible_line};
 use regreen_reporters::{LineStyle, StatusLine, Tone};
@@ -46,6 +46,11 @@ pub(super) fn lines(statistics: &Statistics, style: LineStyle) -> Vec<StatusLine
         "RESPONSE",
         "to failures",
         responses(&statistics.responses),
+    ));
+    lines.extend(section(
+        "RECALL",
+        "earlier failures",
+        recall(&statistics.recall),
     ));
     lines.extend(section("AGENTS", "", agents(&statistics.agents)));
     lines
@@ -174,6 +179,21 @@ fn responses(figures: &[ResponseFigures]) -> Vec<String> {
         )
     };
     figures.iter().take(SHOWN).map(row).collect()
+}
+
+/// How many failures were known from before, and whether knowing helped.
+fn recall(figures: &RecallFigures) -> Vec<String> {
+    if figures.known.of == 0 {
+        return Vec::new();
+    }
+    let rate = |rate: Rate| format!("{} of {}", rate.count, rate.of);
+    let known = format!("known from before               {}", rate(figures.known));
+    let healed = format!(
+        "prompts helped                  {} with advice · {} without",
+        rate(figures.with_advice),
+        rate(figures.without_advice)
+    );
+    vec![known, healed]
 }
 
 fn agents(figures: &[AgentFigures]) -> Vec<String> {

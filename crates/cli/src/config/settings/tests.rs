@@ -41,6 +41,8 @@ fn the_defaults_are_those_of_the_engine() {
     let default = RunConfig {
         spec: "login".to_owned(),
         agent: "auto".to_owned().into(),
+        // The engine alone has no history to ask.
+        recall: true,
         ..RunConfig::default()
     };
     assert_eq!(config, default);
@@ -121,6 +123,7 @@ fn every_setting_reaches_the_run() {
         keep_state = true
         context_tokens = 300
         preflight = "warn"
+        history.recall = false
     "#;
     let user = "agent = 'command:my-agent'\non_end = ['say', 'done']\non_question = ['say', 'help']\nprompts = 'p'\ndiagnosis.ask = 'agent'";
     let settings = resolved(
@@ -168,6 +171,7 @@ fn every_setting_reaches_the_run() {
         commit_all: false,
         strict: false,
         diagnosis_ask: DiagnosisAsk::Agent,
+        recall: false,
         stored_limits: None,
         progress_file: None,
         folder: None,
@@ -220,6 +224,8 @@ fn every_setting_has_the_flag_of_its_name_or_is_for_more_than_one_run() {
         [
             &Key::DiagnosisAsk,
             &Key::HistoryRecord,
+            &Key::HistoryRecall,
+            &Key::HistoryShare,
             &Key::HistoryKeep,
             &Key::AlertFailures,
             &Key::AlertFirstPassRate,
@@ -245,10 +251,10 @@ fn a_repository_may_refuse_the_history_but_not_decide_it() {
     };
     assert!(read_layer("history.record = false", &file).is_ok());
     let faults = read_layer("history.record = true", &file).unwrap_err();
-    assert_eq!(
-        faults[0].label,
-        "a repository can't decide that its failures are recorded"
-    );
+    assert_eq!(faults[0].label, "a repository can only turn this off");
+    assert!(read_layer("history.recall = false", &file).is_ok());
+    assert!(read_layer("history.recall = true", &file).is_err());
+    assert!(read_layer("history.share = false", &file).is_err());
     let keep = read_layer("history.keep = '1s'", &file).unwrap_err();
     assert_eq!(keep[0].message, "a repository may not set `history.keep`");
     let off = resolved(

@@ -2,9 +2,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, Failure, FailureRecord, Inspection, PersonAnswer,
-    PlanChanges, PromptKind, Regression, RepairResult, RunOutcome, ServiceChange, ServiceReport,
-    TaskFailure, TaskKey, Timestamp, Verdict,
+    AttemptClass, AttemptReport, Event, Experience, Failure, FailureRecord, Inspection,
+    PersonAnswer, PlanChanges, PromptKind, Regression, RepairResult, RunOutcome, ServiceChange,
+    ServiceReport, TaskFailure, TaskKey, Timestamp, Verdict,
 };
 use regreen_reporters::{Status, kind_and_place};
 use regreen_runtime::SpecPaths;
@@ -151,6 +151,10 @@ impl<'a> RunStory<'a> {
                 diagnosis: Some(found),
                 ..
             } => page.detail(&format!("the agent names the cause: {}", found.message)),
+            Event::Recalled {
+                experience: Some(known),
+                ..
+            } => tell_experience(known, page),
             Event::RepairInspected { inspection, .. } => tell_inspection(inspection, page),
             Event::RepairStarted {
                 attempt, repair, ..
@@ -402,6 +406,21 @@ impl<'a> RunStory<'a> {
         if !matches!(fix, "" | TaskFailure::NO_ATTEMPTED_FIX) {
             page.detail(&format!("attempted fix: {fix}"));
         }
+    }
+}
+
+fn tell_experience(known: &Experience, page: &mut Page) {
+    if let Some(warning) = known.warning() {
+        page.detail(&warning);
+    }
+    for advice in &known.advice {
+        page.detail(&format!("known from before: {}", advice.words()));
+        for note in &advice.notes {
+            page.detail(&format!("said then: {note}"));
+        }
+    }
+    for useless in &known.useless {
+        page.detail(&format!("never helped before: {useless}"));
     }
 }
 

@@ -2,6 +2,8 @@
 //! that none of it can harm a run.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod recall;
+
 use std::path::Path;
 use std::process::Command;
 
