@@ -10,7 +10,7 @@ use crate::recall::{Case, experience, is_comparable, nearest};
 use crate::{Fingerprint, Lookup};
 
 /// How many failures of a cause are looked at, latest first.
-const RECENT: u32 = 500;
+const RECENT: u32 = 300;
 /// How many causes of a kind are compared, latest first.
 const CANDIDATES: u32 = 200;
 
