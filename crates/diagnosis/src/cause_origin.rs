@@ -18,6 +18,8 @@ pub(crate) const OPEN_STEPS: &str = "agent_messages/open-steps";
 pub(crate) const HARNESS_WORDS: &str = "agent_messages/harness-words";
 /// The step of the ranking that uses the tone of a whole message.
 pub(crate) const MESSAGE_TONE: &str = "agent_messages/tone";
+/// The step of the ranking that uses an admission which no rule names.
+pub(crate) const UNFINISHED: &str = "agent_messages/unfinished";
 
 /// The origin for an agent that was ended because it asked with a tool.
 pub(crate) const QUESTION_TOOL: &str = "agent_messages/question-tool";
@@ -53,8 +55,8 @@ impl CauseOrigin {
         match failure.rule.as_str() {
             EXIT_CODE | EXIT_SIGNAL | EXIT_UNFINISHED => Self::Exit,
             TIME_LIMIT => Self::TimeLimit,
-            FAILURE_BLOCK | OPEN_STEPS | HARNESS_WORDS | MESSAGE_TONE | QUESTION_TOOL
-            | QUESTION => Self::AgentMessage,
+            FAILURE_BLOCK | OPEN_STEPS | HARNESS_WORDS | MESSAGE_TONE | UNFINISHED
+            | QUESTION_TOOL | QUESTION => Self::AgentMessage,
             AGENT_CRASH => Self::AgentCrash,
             name => RuleBook::ours()
                 .rule(name)

@@ -28,7 +28,11 @@ pub(crate) fn refutation(text: &str) -> Option<Line> {
         let recovered = records[last..].iter().any(Record::shows_success);
         records.get(last).filter(|_| !recovered)
     };
-    let found = failed().or_else(ran_no_test).or_else(changed_nothing)?;
+    let fell_short = || records.iter().find(|record| record.shows_shortfall());
+    let found = failed()
+        .or_else(fell_short)
+        .or_else(ran_no_test)
+        .or_else(changed_nothing)?;
     Some(Line {
         number: found.number,
         text: found.line.trim().to_owned(),
@@ -97,6 +101,15 @@ impl Record<'_> {
         is(&NO_CHANGE, self.said) || (is_about_changes && is(&NOTHING, self.said))
     }
 
+    /// Whether it counts fewer things than there are: `6/9 criteria met`.
+    fn shows_shortfall(&self) -> bool {
+        let counts = SHORTFALL
+            .as_ref()
+            .and_then(|regex| regex.captures(self.said));
+        let number = |found: &regex::Captures<'_>, n| found.get(n)?.as_str().parse::<u64>().ok();
+        counts.is_some_and(|found| number(&found, 1) < number(&found, 2))
+    }
+
     fn shows_no_test(&self) -> bool {
         is(&NO_TEST, self.said)
     }
@@ -124,7 +137,7 @@ fn records(text: &str) -> Vec<Record<'_>> {
     let mut records = Vec::new();
     let below = unfenced_lines(text)
         .skip_while(|(_, line)| line.trim().is_empty())
-        .skip_while(|(_, line)| !line.trim().is_empty());
+        .skip_while(|(_, line)| !line.trim().is_empty() && !is_of_harness(line));
     for (n, line) in below {
         let trimmed = line.trim();
         if trimmed.is_empty() {
@@ -143,6 +156,11 @@ fn records(text: &str) -> Vec<Record<'_>> {
         }
     }
     records
+}
+
+/// Returns whether a line begins with the name of a program in brackets, which no paragraph does.
+fn is_of_harness(line: &str) -> bool {
+    line.starts_with('[') && captured(&PROGRAM, line).is_some()
 }
 
 /// Returns whether the agent says why nothing had to be changed.
@@ -200,7 +218,7 @@ static HEADING: Pattern = LazyLock::new(|| {
 /// The name of the program that writes a line: `[harness] …`, `runner: …`, `>>> …`, `# …`.
 static PROGRAM: Pattern = LazyLock::new(|| {
     Regex::new(
-        r"^(?:\[[\w -]{2,24}\]|(?i:harness|runner|wrapper|observer|supervisor|orchestrator|monitor|git|ci|verify|check|tool_result|post-check|system)\s?[:>]|>{1,3}|#)\s+(\S.*)$",
+        r"^(?:\[[\w -]{2,24}\]|(?i:(?:\w+ )?(?:harness|runner|wrapper|observer|supervisor|orchestrator|monitor|git|ci|verify|check|checker|guard|audit|auditor|watcher|validator|verifier|gate|hook|inspector|tool_result|post-check|system))\s?[:>]|>{1,3}|#)\s+(\S.*)$",
     )
     .ok()
 });
@@ -218,6 +236,10 @@ static CHANGES: Pattern = LazyLock::new(|| {
         r"(?i)\bdiff(?:stat)?\b|\bchange[sd]?\b|\bmodified\b|\bgit (?:status|log|show)\b|\bfiles\b",
     )
     .ok()
+});
+/// Counts of what was reached.
+static SHORTFALL: Pattern = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(\d+)\s?(?:/|of|out of)\s?(\d+) (?:\w+ ){0,2}(?:met|ticked|checked|done|complete[d]?|fulfilled|satisfied|reached|passed|passing|pass|green|found|present|covered)\b").ok()
 });
 /// An empty list.
 static NOTHING: Patterns = LazyLock::new(|| {
@@ -240,6 +262,9 @@ static NO_CHANGE: Patterns = LazyLock::new(|| {
         r"nothing to commit, working tree clean\b.*",
         r"(?:modified|changed): 0,? (?:created|added): 0,? (?:deleted|removed): 0",
         r"changes?: (?:none|0)",
+        r".*\b(?:but|and|session|attempt|run|agent)\b.*\bno (?:\w+ )?(?:files?|edits?|writes?|changes?|commits?|patch(?:es)?)\b(?: (?:was|were|has been|have been|and|or|nor|call|calls)\b.*)?\.?",
+        r"(?:git status|git diff|head|branch|tree|workspace)[^:]{0,30}: (?:nothing|unchanged|clean|empty|none)\b.*",
+        r"(?:geänderte|veränderte) dateien\s?: (?:keine|0)|keine (?:datei(?:en)?|änderung(?:en)?)\b.*|(?:fichiers? modifiés?|modifications?)\s?: (?:aucune?|0)|aucune? (?:fichier|modification)\b.*|(?:archivos|ficheros) modificados\s?: (?:ninguno|0)|ning[uú]n (?:archivo|cambio)\b.*",
     ])
 });
 /// Reasons to change nothing.
@@ -307,6 +332,11 @@ static FAILED: Patterns = LazyLock::new(|| {
         r"(?:\[[\w -]+\]|\$) .*(?:->|→|=>) [1-9]\d{0,2}",
         r#".*"exit_?(?:code|status)"\s*:\s*[1-9]\d*.*"#,
         r"missing: .*[\w.-]+[./][\w.-]+.*",
+        r"(?:exit|return) (?:code|status) of .*: [1-9]\d*",
+        r"(?:last|final) (?:tool call|command|step)\b.*(?:->|→|=>) (?:\w+ )?error\b.*",
+        r"expected\b.*\bto (?:be|have been) \w+\b.*\b(?:was|is|were|are|has|have)(?: not|n't)\b.*",
+        r"expected\b.*\b(?:to exist|to change|changes? (?:in|to|of))\b.*\b(?:not|n't|none|no)\b.*",
+        r"(?:[1-9]\d*|an?|the|one|two|some) (?:\w+ ){0,2}(?:tests?|assertions?|checks?|specs?)\b.*\b(?:deleted|removed|disabled|skipped|replaced|commented out|weakened)\b.*",
         r"(?:segmentation fault|bus error|aborted|killed)(?: \(core dumped\))?",
     ])
 });

@@ -24,6 +24,7 @@ mod attempt_failure;
 mod attempt_report;
 mod baseline;
 mod cause_origin;
+mod closing_words;
 mod concrete_suggestions;
 mod contradiction;
 mod excerpt;

@@ -13,7 +13,11 @@ use super::service::is_of_code;
 use super::signs::Signs;
 use super::signs::is_code;
 use super::timeout;
-use crate::cause_origin::{CauseOrigin, FAILURE_BLOCK, HARNESS_WORDS, MESSAGE_TONE, OPEN_STEPS};
+use crate::cause_origin::{
+    CauseOrigin, FAILURE_BLOCK, HARNESS_WORDS, MESSAGE_TONE, OPEN_STEPS, UNFINISHED,
+};
+use crate::closing_words::ends_well;
+use crate::contradiction::{Contradiction, admission};
 use crate::failure_block::{has_any_failure_block, without_titles};
 use crate::harness_words::{
     counts_failed_tests, counts_passed_tests, explains_no_change, passed_tests, program_output,
@@ -36,6 +40,8 @@ const SURE: i32 = 50;
 const CLEAR: u8 = 66;
 /// The same, if the claim itself expresses doubt.
 const DOUBTFUL: u8 = 50;
+/// Nothing that an agent says outweighs a diagnosis as sure as this.
+const CERTAIN: u8 = 90;
 /// A rule that counts only together with a claim.
 const ADMISSION: &str = "agent_messages/admission";
 const SIGNAL: &str = "agent_messages/task-complete";
@@ -65,10 +71,15 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
         counts_passed: counts_passed_tests(&text),
         needs_no_change: explains_no_change(&text),
         reports_result: RESULT.is_match(&text),
+        ends_well: ends_well(&text),
+        admission: admission(&text).filter(|found| !describes(&text, found.line)),
         shown_failure: shown.as_ref().and_then(shown_failure),
         found,
     };
     let diagnosis = reading.diagnose(evidence)?;
+    if reading.is_outweighed(&diagnosis, evidence) {
+        return None;
+    }
     let diagnosis = reading.as_timeout(diagnosis, evidence);
     Some(Diagnosis {
         completed_steps: reading.message.completed_steps.clone(),
@@ -113,6 +124,12 @@ fn is_description(candidate: &Candidate<'_>, text: &str) -> bool {
         && candidate.rule.origin == CauseOrigin::AgentMessage
         && candidate.rule.matches(message_of(line))
         && !candidate.rule.matches(message_of(&rest()))
+}
+
+/// Returns whether what a line (1-based) seems to admit only describes what the work does.
+fn describes(text: &str, line: usize) -> bool {
+    let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    admission(&without_descriptions(line)).is_none()
 }
 
 /// Returns whether a tool's error is in a sentence that says that it is overcome.
@@ -252,6 +269,10 @@ struct Reading<'a> {
     needs_no_change: bool,
     /// Whether it says what was changed, or how things are now.
     reports_result: bool,
+    /// Whether it ends with a check that passed, and admits nothing.
+    ends_well: bool,
+    /// The sentence that admits unfinished work.
+    admission: Option<Contradiction>,
     /// A failure in the output of programs below words without any doubt.
     shown_failure: Option<Diagnosis>,
 }
@@ -270,7 +291,8 @@ impl Reading<'_> {
             let refuted = self.false_claim();
             let doubted = || self.in_spite_of_claim(DOUBTFUL);
             let cut_short = || self.of_budget().or_else(doubted);
-            return refuted.or_else(cut_short).or_else(|| self.of_open_steps());
+            let found = refuted.or_else(cut_short).or_else(|| self.of_open_steps());
+            return found.or_else(|| self.of_admission());
         }
         self.of_time()
             .or_else(|| self.of_api())
@@ -285,6 +307,7 @@ impl Reading<'_> {
             .or_else(|| self.of_open_steps())
             .or_else(|| self.of_harness())
             .or_else(|| self.of_tone())
+            .or_else(|| self.of_admission())
             .or_else(|| self.unexplained(evidence))
     }
 
@@ -490,6 +513,34 @@ impl Reading<'_> {
             confidence: 60,
             ..Diagnosis::new(FailureKind::IncompleteWork, OPEN_STEPS)
         })
+    }
+
+    /// Diagnoses an admission of unfinished work that no rule names. Below a signal it takes a second
+    /// sign, which only a run knows.
+    fn of_admission(&self) -> Option<Diagnosis> {
+        let admitted = self.admission.as_ref().filter(|_| !self.signals)?;
+        Some(Diagnosis {
+            blocker: Some(shortened(&admitted.phrase)),
+            line: Some(admitted.line as u64),
+            confidence: 50,
+            ..Diagnosis::new(FailureKind::IncompleteWork, UNFINISHED)
+        })
+    }
+
+    /// Returns whether the message tells of trouble on the way, and ends with a check that passed.
+    /// What programs have shown, and what people are asked for, stays.
+    fn is_outweighed(&self, diagnosis: &Diagnosis, evidence: &Evidence) -> bool {
+        let is_trouble = match (diagnosis.kind, diagnosis.kind.category()) {
+            (FailureKind::FalseSuccessClaim, _) => false,
+            (FailureKind::IncompleteWork, _) | (_, FailureCategory::ToolError) => {
+                diagnosis.confidence < CERTAIN
+            }
+            _ => diagnosis.rule == MESSAGE_TONE,
+        };
+        let is_shown = self.shown_failure.is_some() || self.refutation.is_some();
+        let is_block = self.message.failure_line.is_some();
+        let has_ended_well = evidence.ending.exit_code.is_none_or(|code| code == 0);
+        self.ends_well && is_trouble && !is_shown && !is_block && has_ended_well
     }
 
     /// Diagnoses a message that claims neither success nor work and negates something: nothing was

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use regreen_model::Source;
 
 use crate::rules::rule::Rule;
@@ -23,69 +21,91 @@ pub(crate) struct Prefilter {
     lower: [u8; 256],
     /// One bit per hash of a key.
     table: Box<[u64; WORDS]>,
-    /// Sorted.
-    by_key: Vec<(u32, usize)>,
+    /// Sorted by their keys.
     texts: Vec<Text>,
     /// Texts too short for a key. If there are any, every line is a candidate.
     short: Vec<Text>,
+    /// The rules that need the texts, by number.
+    rules: Vec<usize>,
 }
 
-#[derive(Debug)]
+/// Ordered by its key, then by itself, so that all rules that need a text are neighbours.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Text {
+    key: u32,
     /// In lower case.
     bytes: &'static [u8],
     /// The start of its key.
     key_at: usize,
-    /// The rules that need it, by number.
-    rules: Vec<usize>,
+    /// The rules that need it, as a part of the list.
+    rules: (usize, usize),
+}
+
+impl Text {
+    fn new(need: &'static str, key_at: usize) -> Self {
+        let bytes = need.as_bytes();
+        let key = bytes[key_at..].iter().take(KEY_LENGTH);
+        Self {
+            key: key.fold(0, |key, byte| longer(key, *byte)),
+            bytes,
+            key_at,
+            rules: (0, 0),
+        }
+    }
 }
 
 impl Prefilter {
-    /// Creates the prefilter for the rules that read this source.
+    /// Creates the prefilter for the rules that read this source. Every run and every `explain` does, so
+    /// it sorts once and allocates little.
     pub(crate) fn new(rules: &'static [Rule], source: Source) -> Self {
-        let mut texts: BTreeMap<&'static [u8], Text> = BTreeMap::new();
-        for (n, rule) in rules
-            .iter()
-            .enumerate()
+        let all = rules.iter().enumerate();
+        let mut needs: Vec<(Text, usize)> = all
             .filter(|(_, rule)| rule.reads(source))
-        {
-            for (need, key_at) in rule.needs {
-                let text = texts.entry(need.as_bytes()).or_insert_with(|| Text {
-                    bytes: need.as_bytes(),
-                    key_at: *key_at,
-                    rules: Vec::new(),
-                });
-                text.rules.push(n);
+            .flat_map(|(n, rule)| {
+                let needs = rule.needs.iter();
+                needs.map(move |(need, key_at)| (Text::new(need, *key_at), n))
+            })
+            .collect();
+        needs.sort_unstable();
+        let rules = needs.iter().map(|(_, rule)| *rule).collect();
+        let mut texts: Vec<Text> = Vec::with_capacity(needs.len());
+        for (n, (text, _)) in needs.into_iter().enumerate() {
+            match texts.last_mut() {
+                Some(last) if (last.bytes, last.key_at) == (text.bytes, text.key_at) => {
+                    last.rules.1 = n + 1;
+                }
+                _ => texts.push(Text {
+                    rules: (n, n + 1),
+                    ..text
+                }),
             }
         }
         let (short, texts) = texts
-            .into_values()
+            .into_iter()
             .partition(|text| text.bytes.len() < KEY_LENGTH);
-        Self::of(texts, short)
+        Self::of(texts, short, rules)
     }
 
-    fn of(texts: Vec<Text>, short: Vec<Text>) -> Self {
+    fn of(texts: Vec<Text>, short: Vec<Text>, rules: Vec<usize>) -> Self {
         let mut table = Box::new([0_u64; WORDS]);
-        let mut by_key = Vec::with_capacity(texts.len());
-        for (n, text) in texts.iter().enumerate() {
-            let key = text.bytes[text.key_at..]
-                .iter()
-                .take(KEY_LENGTH)
-                .fold(0, |key, byte| longer(key, *byte));
-            let (word, bit) = slot(key);
+        for text in &texts {
+            let (word, bit) = slot(text.key);
             table[word] |= bit;
-            by_key.push((key, n));
         }
-        by_key.sort_unstable();
         Self {
             lower: std::array::from_fn(|byte| {
                 u8::try_from(byte).unwrap_or_default().to_ascii_lowercase()
             }),
             table,
-            by_key,
             texts,
             short,
+            rules,
         }
+    }
+
+    fn rules_of(&self, text: &Text) -> &[usize] {
+        let (from, to) = text.rules;
+        self.rules.get(from..to).unwrap_or_default()
     }
 
     /// Returns a position in the next line, from `start` on, that contains a text needed by a
@@ -105,7 +125,9 @@ impl Prefilter {
         let mut from = start;
         loop {
             let (end, key) = self.next_key(bytes, from)?;
-            let mut rules = self.texts_at(bytes, end, key).flat_map(|text| &text.rules);
+            let mut rules = self
+                .texts_at(bytes, end, key)
+                .flat_map(|text| self.rules_of(text));
             if rules.any(|n| is_wanted(*n)) {
                 return Some(end);
             }
@@ -119,7 +141,7 @@ impl Prefilter {
         let mut from = 0;
         while let Some((end, key)) = self.next_key(line, from) {
             for text in self.texts_at(line, end, key) {
-                found.extend(&text.rules);
+                found.extend(self.rules_of(text));
             }
             from = end;
         }
@@ -127,7 +149,7 @@ impl Prefilter {
             let is_in = line
                 .windows(text.bytes.len())
                 .any(|part| part.eq_ignore_ascii_case(text.bytes));
-            found.extend(text.rules.iter().filter(|_| is_in));
+            found.extend(self.rules_of(text).iter().filter(|_| is_in));
         }
         found.sort_unstable();
         found.dedup();
@@ -156,11 +178,11 @@ impl Prefilter {
         end: usize,
         key: u32,
     ) -> impl Iterator<Item = &'a Text> {
-        let first = self.by_key.partition_point(|(known, _)| *known < key);
-        let same = self.by_key[first..]
+        let first = self.texts.partition_point(|text| text.key < key);
+        let same = self.texts[first..]
             .iter()
-            .take_while(move |(known, _)| *known == key);
-        same.map(|(_, n)| &self.texts[*n]).filter(move |text| {
+            .take_while(move |text| text.key == key);
+        same.filter(move |text| {
             let start = end.checked_sub(KEY_LENGTH + text.key_at);
             let part = start.and_then(|start| bytes.get(start..start + text.bytes.len()));
             part.is_some_and(|part| part.eq_ignore_ascii_case(text.bytes))

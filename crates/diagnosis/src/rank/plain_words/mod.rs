@@ -2,8 +2,11 @@
 //! knows them; they are read only where the rules are not sure, and only in the line that is quoted
 //! and, if that only says that it is over, in the lines above it.
 
+mod meanings;
+
 use regreen_model::{Evidence, FailureKind};
 
+use self::meanings::MEANINGS;
 use super::diagnosis::{Diagnosis, shortened};
 use super::exit::informative_lines;
 use crate::line::{LineKind, message_of};
@@ -18,99 +21,10 @@ const UNSURE: u8 = 40;
 const CONFIDENCE: u8 = 45;
 /// A longer output is not a few words of a script.
 const SHORT_OUTPUT: u64 = 40;
+/// An output that is so short is read as a whole.
+const FEW_LINES: u64 = 6;
 /// How many lines of a short output are read.
 const READ_LINES: usize = 6;
-
-/// What plain words mean. The first entry that matches a line counts.
-static MEANINGS: [(FailureKind, LazyRegex); 11] = [
-    (
-        FailureKind::NotExecutable,
-        LazyRegex::new(
-            r"(?xi) \bnot\s(?:marked\s(?:as\s)?|an?\s)?executable\b
-                | \b(?:lacks?|without|no|missing)\s(?:the\s|its\s|an?\s)?(?:execut(?:e|able)|exec|\+x|x)[\s-](?:bit|permission|right|flag)s?\b
-                | \b(?:execut(?:e|able)|exec|\+x)[\s-](?:bit|permission|flag)\s(?:is\s)?(?:missing|not\sset|unset|off)\b
-                | \b(?:may|can)(?:\snot|not|'t)\sbe\s(?:executed|started|run)\b.*\b(?:mode|permission|bit)\b",
-        ),
-    ),
-    (
-        FailureKind::CrlfScript,
-        LazyRegex::new(
-            r"(?xi) \b(?:CRLF|CR/LF|DOS|Windows)[\s-](?:style\s)?(?:line[\s-]?(?:endings?|ends?|breaks?)|newlines?)\b
-                | \bcarriage\sreturns?\b",
-        ),
-    ),
-    (
-        FailureKind::PortInUse,
-        LazyRegex::new(
-            r"(?xi) \bport\b.{0,40}\b(?:busy|in\suse|used|taken|occupied|held|blocked|not\s(?:free|available)|unavailable|allocated)\b
-                | \b(?:something|someone|another\s\w+|a\s\w+)\s(?:else\s)?(?:is\s|already\s|is\salready\s)?(?:listens?|listening|runs|running|sits|bound)\s(?:on|to)\s(?:port\s|:)?\d{2,5}\b
-                | \bno\sfree\sport\b",
-        ),
-    ),
-    (
-        FailureKind::DatabaseSchemaMissing,
-        LazyRegex::new(
-            r"(?xi) \b(?:schema|migrations?|tables?)\b.{0,40}\b(?:missing|pending|not\s(?:been\s)?(?:applied|created|there|run|migrated|initiali[sz]ed|found)|out\sof\sdate|outdated|does(?:\snot|n't)\sexist)\b
-                | \b(?:no|missing|without|unapplied)\s(?:\w+\s)?(?:tables?|schema|migrations?)\b",
-        ),
-    ),
-    (
-        FailureKind::DataCorrupt,
-        LazyRegex::new(
-            r"(?xi) \bcached?\b.{0,60}\b(?:corrupt(?:ed)?|stale|damaged|broken|unreadable|outdated|incompatible|invalid|garbage|(?:from|of|for|by)\sanother\sversion|old\sversion|does(?:\snot|n't)\smatch)\b
-                | \b(?:corrupt(?:ed)?|stale|damaged|broken|unreadable|outdated|incompatible)\b.{0,30}\bcache\b",
-        ),
-    ),
-    (
-        FailureKind::StaleLock,
-        LazyRegex::new(
-            r"(?xi) \block(?:ed|[\s-]?file|s)?\b.{0,60}\b(?:held|holds|exists|present|stale|owned|taken|left|another|still\sthere|in\sthe\sway|by\s(?:pid|process))\b
-                | \b(?:held|stale|left-?over|another|existing)\b.{0,30}\block(?:[\s-]?file)?\b
-                | \banother\s(?:instance|process|build|run|job|copy|deploy(?:ment)?|server)\b.{0,40}\b(?:is|seems|appears|runs|running|active|in\sprogress)\b
-                | \balready\s(?:running|in\sprogress|started)\b.{0,60}\b(?:pid|process|lock)\b
-                | \S\.(?:pid|lock|lck)\b.{0,60}\b(?:process|pid|owner|running|at\swork|alive|active|busy|in\suse)\b",
-        ),
-    ),
-    (
-        FailureKind::MissingEnvVar,
-        LazyRegex::new(
-            r"(?x) \$?\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b.{0,20}\b(?i:not\sset|unset|blank|empty|missing|undefined|not\sdefined|required|has\sno\svalue|nowhere)\b
-                | \b(?i:set|define|export|needs?|requires?|missing|without|no|expects?|fill\sin)\b.{0,30}\$?\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b",
-        ),
-    ),
-    (
-        FailureKind::MissingCommand,
-        LazyRegex::new(
-            r"(?xi) \bnot\s(?:on|in)\s(?:the\s|your\s|my\s|this\s)?\$?PATH\b
-                | \b(?:cannot|can't|could\snot|couldn't|unable\sto)\s(?:find|locate|run|start)\s(?:the\s)?(?:program|command|executable|binary)\b
-                | \b(?:program|command|executable|binary)\b.{0,40}\b(?:missing|not\s(?:found|there|available|installed))\b",
-        ),
-    ),
-    (
-        FailureKind::SyntaxError,
-        LazyRegex::new(
-            r"(?i)\bsyntax error\b|\bdoes not parse\b|\bunbalanced (?:braces?|brackets?|parenthes[ei]s)\b",
-        ),
-    ),
-    (
-        FailureKind::MissingFile,
-        LazyRegex::new(
-            r"(?xi) \b(?:files?|folders?|director(?:y|ies)|dirs?|paths?|settings|config(?:uration)?|template|fixtures?|data|output|input|artifacts?|artefacts?|generated|headers?|[\w-]+/[\w./-]+|\.?[\w-]+\.[a-z][a-z0-9]{0,9})\b.{0,60}
-                  \b(?:missing|absent|gone|nowhere|not\s(?:there|here|present|found|be\sfound|exist(?:ing)?|been\s(?:generated|created|built|made))|does(?:\snot|n't)\sexist|never\s(?:generated|created|built|made)|no\slonger\sthere)\b
-                | \b(?:cannot|can't|could\snot|couldn't|unable\sto)\s(?:find|locate|see|open|read|load|write|create|save)\b.{0,60}(?:[\w.-]+/[\w.-]+|\.?[\w-]+\.[a-z][a-z0-9]{0,9}\b|\bfolder\b|\bfile\b|\bdirectory\b)
-                | \b(?:missing|no\ssuch|there\sis\sno|there's\sno|no)\s(?:\w+\s){0,3}(?:files?|folders?|director(?:y|ies)|path)\b
-                | \bno\s\.env\b | \b(?:missing|there\sis\sno|there's\sno)\b.{0,30}(?:[\w.-]+/[\w./-]+|\.?[\w-]+\.[a-z][a-z0-9]{0,9}\b)",
-        ),
-    ),
-    (
-        FailureKind::ServiceUnavailable,
-        LazyRegex::new(
-            r"(?xi) \b(?:not\sready|warming\sup|still\s(?:starting|booting|loading|warming)|starting\sup)\b
-                | \b(?:try|come\sback|check)\s(?:it\s)?(?:again\s)?(?:later|in\s(?:a\s(?:moment|minute|bit|few\s\w+)|\d+\s?\w+)|shortly|soon)\b
-                | \btemporar(?:y|ily)\s(?:un|fail|out|not|down|over)\w*",
-        ),
-    ),
-];
 
 /// A statement that something is missing, whatever it is.
 static ABSENCE: LazyRegex = LazyRegex::new(
@@ -136,6 +50,12 @@ pub(crate) fn meaning(line: &str) -> Option<FailureKind> {
     entry.map(|(kind, _)| *kind)
 }
 
+/// Returns whether a run that was green prints this line as well.
+fn is_known(evidence: &Evidence, line: u64) -> bool {
+    let mut findings = evidence.output.findings.iter();
+    findings.any(|finding| finding.line == line && finding.is_known)
+}
+
 /// Reads the quoted line of a diagnosis that is not sure once more, and the lines above it if it
 /// says little.
 pub(crate) fn reread(diagnosis: Diagnosis, evidence: &Evidence) -> Diagnosis {
@@ -144,10 +64,11 @@ pub(crate) fn reread(diagnosis: Diagnosis, evidence: &Evidence) -> Diagnosis {
     }
     let quoted = diagnosis.line.zip(diagnosis.blocker.as_deref());
     let says_little = quoted.is_some_and(|(_, line)| GIVES_UP.is_match(message_of(line)));
-    let reads_on = says_little && evidence.output.lines <= SHORT_OUTPUT;
+    let most = if says_little { SHORT_OUTPUT } else { FEW_LINES };
+    let reads_on = evidence.output.lines <= most;
     let around = informative_lines(evidence)
         .take(READ_LINES)
-        .filter(|_| reads_on);
+        .filter(|(line, _)| reads_on && !is_known(evidence, *line));
     let lines: Vec<(u64, &str)> = quoted.into_iter().chain(around).collect();
     let found = lines
         .iter()
@@ -215,6 +136,57 @@ mod tests {
             ("gen/version.py has not been generated", K::MissingFile),
             ("output folder reports/daily is missing", K::MissingFile),
             ("the index is still warming up", K::ServiceUnavailable),
+            ("the total is 12 but should be 13", K::TestFailure),
+            ("expected blue, got green", K::TestFailure),
+            (
+                "the folder 'var/run' has to exist before the daemon starts",
+                K::MissingFile,
+            ),
+            (
+                "release.sh: the tool 'yq' is required but could not be located",
+                K::MissingCommand,
+            ),
+            ("deps.lock no longer matches deps.toml", K::LockfileOutdated),
+            (
+                "Node 20 or newer is needed, this is v16.20.2",
+                K::WrongToolVersion,
+            ),
+            (
+                "cannot talk to the queue on 127.0.0.1:5672: nobody is listening",
+                K::ConnectionRefused,
+            ),
+            (
+                "format check: 3 files would change: a.py b.py c.py",
+                K::LintError,
+            ),
+            ("could not store chunk 81: the volume is full", K::DiskFull),
+            (
+                "import of 'yamlish' did not work (is it installed?)",
+                K::MissingPythonModule,
+            ),
+            ("host db.internal.example is not known here", K::DnsFailure),
+            (
+                "user 'app' may not read /srv/keys/tls.key",
+                K::PermissionDenied,
+            ),
+            ("the server does not accept our token", K::AuthFailed),
+            (
+                "data/users.csv line 17: expected 5 columns, found 4",
+                K::DataFormatError,
+            ),
+            ("don't know what to do with '--fast'", K::BadUsage),
+            (
+                "registry answered 502, giving up after 5 tries",
+                K::ServiceUnavailable,
+            ),
+            (
+                "sha256 of tool.tgz is 9f2c, manifest says 11ab",
+                K::IntegrityMismatch,
+            ),
+            (
+                "there are uncommitted changes, refusing to tag",
+                K::GitDirtyTree,
+            ),
         ] {
             assert_eq!(meaning(line), Some(kind), "{line}");
         }
@@ -224,8 +196,6 @@ mod tests {
     fn other_words_have_none() {
         for line in [
             "2 of 9 checks are red",
-            "the total is 12 but should be 13",
-            "expected blue, got green",
             "warning: port 80 is busy, using 8080",
         ] {
             assert_eq!(meaning(line), None, "{line}");
