@@ -91,6 +91,7 @@ fn is_in_own_words(failure: &Failure) -> bool {
         FailureKind::RuntimeException,
         FailureKind::MissingFile,
         FailureKind::MissingCommand,
+        FailureKind::MissingPythonModule,
     ];
     kinds.contains(&failure.kind) && failure.repair.is_none()
 }

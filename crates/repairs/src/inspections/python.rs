@@ -35,9 +35,14 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         _ => return None,
     };
     let is_command = failure.kind == FailureKind::MissingCommand;
+    let module = failure_text::python_module(failure);
+    if package.is_none() && module.is_none() {
+        // The line is in a project's own words, which have an inspection of their own.
+        return None;
+    }
     let wanted = MissingPackage {
         package,
-        module: failure_text::python_module(failure),
+        module,
         command: failure_text::command(failure).filter(|_| is_command),
     };
     Some(propose(context, &wanted))
@@ -69,9 +74,6 @@ fn propose(context: &RepairContext<'_>, wanted: &MissingPackage<'_>) -> Proposal
     let mut package = wanted.package.into_iter();
     if let Some(bad) = package.find(|name| !package_names::is_python_package(name)) {
         return Proposal::not_a_name(bad, "package");
-    }
-    if wanted.package.is_none() && wanted.module.is_none() {
-        return Proposal::refused("the failure names no module");
     }
     if let Some(own) = wanted.module.and_then(|module| own_module(context, module)) {
         return own;

@@ -136,7 +136,7 @@ pub(super) fn inspect_line_ends(
     };
     let places = match suggested {
         Some(path) => match context.locate(path) {
-            Some(place) => vec![place],
+            Some(place) => meant_script(context, failure, place),
             None => {
                 return Some(Proposal::outside_workspace(path));
             }
@@ -147,6 +147,21 @@ pub(super) fn inspect_line_ends(
         [place] => Some(line_ends_proposal(context, place)),
         [] => None,
         _ => Some(Proposal::refused("several scripts could be meant")),
+    }
+}
+
+/// Returns the script that is meant: the suggested one, unless it is in order and the output names
+/// another that isn't.
+fn meant_script(
+    context: &RepairContext<'_>,
+    failure: &Failure,
+    suggested: RelPath,
+) -> Vec<RelPath> {
+    let named = scripts(context, failure);
+    if crlf_script(context, &suggested).is_err() && named.len() == 1 {
+        named
+    } else {
+        vec![suggested]
     }
 }
 

@@ -1,6 +1,6 @@
 //! Words of a project's own scripts: the manifests decide whether they name something to install.
 
-use regreen_model::{Failure, FailureKind, Inspection};
+use regreen_model::{Failure, FailureKind, Inspection, RepairAction};
 
 use crate::test_workspace::{TestWorkspace, Tools, failure};
 
@@ -17,6 +17,10 @@ fn with_venv(files: &[(&str, &str)]) -> TestWorkspace {
 
 /// Applies the repair that a line leads to; returns the calls of tools.
 fn healed(workspace: &TestWorkspace, line: &str) -> Vec<String> {
+    healed_from(workspace, &said(line))
+}
+
+fn healed_from(workspace: &TestWorkspace, failure: &Failure) -> Vec<String> {
     let mut calls = Vec::new();
     let mut tools = Tools(|call: &regreen_repairs::ToolCall| {
         let words = call.argv.iter().map(|word| word.to_string_lossy());
@@ -24,7 +28,7 @@ fn healed(workspace: &TestWorkspace, line: &str) -> Vec<String> {
         workspace.write("node_modules/widget-kit/package.json", "{}");
         Some(0)
     });
-    workspace.heal(&said(line), &mut tools);
+    workspace.heal(failure, &mut tools);
     calls
 }
 
@@ -43,6 +47,33 @@ fn a_declared_python_package_is_installed_in_whatever_words_it_is_missing() {
             "{line}: {calls:?}"
         );
     }
+}
+
+#[test]
+fn words_about_a_python_package_need_no_name_that_a_tool_printed() {
+    let workspace = with_venv(&[("requirements.txt", "widgetlib\n")]).begin();
+    let line = "plugins: the Python package widgetlib is missing here";
+    let calls = healed_from(
+        &workspace,
+        &failure(FailureKind::MissingPythonModule, line, None),
+    );
+    assert!(calls[0].ends_with("-r requirements.txt"), "{calls:?}");
+}
+
+#[test]
+fn the_script_whose_line_ends_are_named_is_converted_and_not_the_one_that_complains() {
+    let workspace = TestWorkspace::new();
+    workspace.write_program("run.sh", "#!/bin/sh\n");
+    workspace.write_program("tools/gen.sh", "#!/bin/sh\r\n");
+    let workspace = workspace.begin();
+    let path = "run.sh".to_owned();
+    let line = "check: tools/gen.sh was saved with DOS line breaks";
+    let suggested = Some(RepairAction::CrlfToLf { path });
+    healed_from(
+        &workspace,
+        &failure(FailureKind::CrlfScript, line, suggested),
+    );
+    assert_eq!(workspace.read("tools/gen.sh"), "#!/bin/sh\n");
 }
 
 #[test]
