@@ -19,8 +19,9 @@ pub fn missing_names(text: &str) -> Vec<String> {
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
     let quoted = quoted(text).into_iter().flat_map(words);
     let named = words(text).filter(|word| is_name(word));
+    let uncommon = quoted.chain(named).filter(|word| !is_common(word));
     let mut names: Vec<String> = Vec::new();
-    for name in quoted.chain(named) {
+    for name in uncommon {
         if names.len() < MOST && !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             names.push(name.to_owned());
         }
@@ -76,12 +77,13 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     words
         .map(|word| word.trim_matches(['.', '-', '/', '+']))
         .filter(|word| (SHORTEST..=LONGEST).contains(&word.len()))
-        .filter(|word| {
-            !COMMON
-                .split(' ')
-                .any(|common| common == word.to_lowercase())
-        })
         .filter(|word| word.contains(char::is_alphabetic))
+}
+
+fn is_common(word: &str) -> bool {
+    COMMON
+        .split(' ')
+        .any(|common| common.eq_ignore_ascii_case(word))
 }
 
 /// Returns whether a word looks like a path or an identifier, unlike any word in a sentence.

@@ -261,6 +261,14 @@ impl Tree {
         }
     }
 
+    /// Lists the files of the workspace, if that is cheap: as of the last snapshot.
+    pub(crate) fn listed_files(&self) -> Option<Vec<RelPath>> {
+        match self {
+            Self::Git(tree) => tree.listed_files(),
+            Self::Plain(_) => None,
+        }
+    }
+
     /// Returns the paths that git ignores, if the tree was just scanned.
     pub(crate) fn take_ignored(&mut self) -> Option<Vec<Vec<u8>>> {
         match self {

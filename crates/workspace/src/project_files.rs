@@ -69,7 +69,10 @@ fn test_folder(path: &str) -> Option<String> {
     for part in folders.split('/') {
         way.push_str(part);
         way.push('/');
-        if TEST_FOLDERS.contains(&part.to_lowercase().as_str()) {
+        if TEST_FOLDERS
+            .iter()
+            .any(|name| part.eq_ignore_ascii_case(name))
+        {
             return Some(way);
         }
     }

@@ -25,16 +25,18 @@ const LOOKED_AT: usize = 1024;
 /// Surveys a workspace, and finds where these names occur.
 #[must_use]
 pub fn survey(root: &Path, names: &[String]) -> Survey {
-    let files = sorted_files(root);
+    let files = sorted(listed(root));
     let mut survey = of_names(root, &files, names);
     by_line(root, &files, &mut survey.looked_up);
     survey
 }
 
-/// Surveys a workspace without reading its files: finds the files with these names.
+/// Surveys a workspace without reading its files: finds the files with these names. `files` are those
+/// of the workspace, if they are known.
 #[must_use]
-pub fn survey_names(root: &Path, names: &[String]) -> Survey {
-    of_names(root, &sorted_files(root), names)
+pub fn survey_names(root: &Path, files: Option<Vec<RelPath>>, names: &[String]) -> Survey {
+    let files = files.unwrap_or_else(|| listed(root));
+    of_names(root, &sorted(files), names)
 }
 
 fn of_names(root: &Path, files: &[String], names: &[String]) -> Survey {
@@ -43,26 +45,27 @@ fn of_names(root: &Path, files: &[String], names: &[String]) -> Survey {
         configuration: configuration(files),
         test_folders: test_folders(files),
         test_command: propose_gate(&RealDisk, root).map(str::to_owned),
-        looked_up: names.iter().map(|name| by_name(name, files)).collect(),
+        looked_up: by_names(names, files),
     }
 }
 
-fn sorted_files(root: &Path) -> Vec<String> {
-    let mut files: Vec<String> = listed(root).iter().filter_map(readable_name).collect();
-    // Files near the root are the most informative.
-    files.sort_by_key(|path| (path.matches('/').count(), path.clone()));
-    files
+/// Returns the names of the first files that can be displayed, those near the root first: they are the
+/// most informative.
+fn sorted(mut files: Vec<RelPath>) -> Vec<String> {
+    files.truncate(MAX_FILES);
+    let mut names: Vec<String> = files.iter().filter_map(readable_name).collect();
+    names.sort_unstable();
+    names.sort_by_cached_key(|path| path.matches('/').count());
+    names
 }
 
 /// Lists the files that git tracks or would add; without git, those that aren't in a cache.
 fn listed(root: &Path) -> Vec<RelPath> {
     let listed = Git::open(root).and_then(|git| git.listed_files());
-    let mut files = listed.unwrap_or_else(|_| {
+    listed.unwrap_or_else(|_| {
         let found = walk(root, MAX_FILES).files.into_iter();
         found.map(|(path, _)| path).collect()
-    });
-    files.truncate(MAX_FILES);
-    files
+    })
 }
 
 /// Returns the name if it can be displayed as it is.
@@ -71,24 +74,31 @@ fn readable_name(path: &RelPath) -> Option<String> {
     (!name.contains(char::is_control)).then(|| name.to_owned())
 }
 
-fn by_name(name: &str, files: &[String]) -> LookedUp {
-    let wanted = name.to_lowercase();
-    let last = wanted.rsplit('/').next().unwrap_or(&wanted);
-    let called = |path: &&String| is_called(path, &wanted) || is_called(path, last);
-    LookedUp {
-        name: name.to_owned(),
-        files: files
-            .iter()
-            .filter(called)
-            .take(MAX_NAMED)
-            .cloned()
-            .collect(),
-        lines: Vec::new(),
+fn by_names(names: &[String], files: &[String]) -> Vec<LookedUp> {
+    if names.is_empty() {
+        return Vec::new();
     }
+    let lower: Vec<String> = files.iter().map(|path| path.to_lowercase()).collect();
+    let named = names.iter().map(|name| LookedUp {
+        name: name.clone(),
+        files: called(name, files, &lower),
+        lines: Vec::new(),
+    });
+    named.collect()
 }
 
-fn is_called(path: &str, wanted: &str) -> bool {
-    !wanted.is_empty() && path.to_lowercase().contains(wanted)
+/// Returns the files that are called like this. `lower` has their paths in lower case.
+fn called(name: &str, files: &[String], lower: &[String]) -> Vec<String> {
+    let wanted = name.to_lowercase();
+    // A path that contains all of the name contains its last part.
+    let last = wanted.rsplit('/').next().unwrap_or(&wanted);
+    let wanted = if last.is_empty() { &wanted } else { last };
+    let is_called = |(_, path): &(&String, &String)| !wanted.is_empty() && path.contains(wanted);
+    let found = files.iter().zip(lower).filter(is_called);
+    found
+        .take(MAX_NAMED)
+        .map(|(path, _)| path.clone())
+        .collect()
 }
 
 /// Reads files until enough lines are found for every name, or the limit is reached.

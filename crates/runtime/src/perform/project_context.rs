@@ -5,7 +5,7 @@ use std::path::Path;
 use regreen_agents::{ContextItem, named_paths};
 use regreen_documents::{ProgressFile, RowId, TaskFile};
 use regreen_model::{LookedUp, TaskId};
-use regreen_workspace::{MAX_FILE, read_text_file, survey_names};
+use regreen_workspace::{MAX_FILE, RelPath, read_text_file, survey_names};
 
 use crate::execution::ExecutionContext;
 use crate::performer::Performer;
@@ -21,7 +21,7 @@ pub(super) fn items_for_task(
     row: RowId,
 ) -> Vec<ContextItem> {
     let block = file.block(row).unwrap_or_default();
-    let mut items = items_for_text(&performer.paths.root, block);
+    let mut items = items_in(&performer.paths.root, performer.tree.listed_files(), block);
     let progress = read_text_file(&performer.paths.progress, MAX_FILE).unwrap_or_default();
     let progress = ProgressFile::read(progress);
     let done = file.rows().filter(|other| file.is_done(*other));
@@ -39,7 +39,12 @@ const MAIN_FILES: &str = "Main files, where to start reading";
 
 /// Returns what a text needs to know about the project.
 pub(crate) fn items_for_text(root: &Path, text: &str) -> Vec<ContextItem> {
-    let found = survey_names(root, &named_paths(text));
+    items_in(root, None, text)
+}
+
+/// Returns what a text needs to know about these files of the project.
+fn items_in(root: &Path, files: Option<Vec<RelPath>>, text: &str) -> Vec<ContextItem> {
+    let found = survey_names(root, files, &named_paths(text));
     let named = found.looked_up.iter().filter_map(of_name);
     let listed = |why: &str, paths: &[String]| {
         let text = paths.join(", ");

@@ -380,6 +380,12 @@ impl GitTree {
         Ok(self.changed_between(before, &now)?)
     }
 
+    /// Lists the files of the workspace as of the last snapshot.
+    pub(super) fn listed_files(&self) -> Option<Vec<RelPath>> {
+        let listed = self.snapshots.listed_files();
+        listed.or_else(|| self.snapshots.git().listed_files().ok())
+    }
+
     pub(super) fn take_ignored(&mut self) -> Option<Vec<Vec<u8>>> {
         self.snapshots.take_ignored()
     }

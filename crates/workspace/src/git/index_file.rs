@@ -217,6 +217,13 @@ impl IndexFile {
         found
     }
 
+    /// Lists all files.
+    pub(super) fn paths(&self) -> Vec<RelPath> {
+        let mut paths = Vec::with_capacity(self.count);
+        self.walk(&mut |entry| paths.extend(RelPath::new(entry.path)));
+        paths
+    }
+
     /// Returns which of these top-level folders contain a tracked file.
     pub(super) fn tracked_folders<'a>(&self, folders: &BTreeSet<&'a [u8]>) -> BTreeSet<&'a [u8]> {
         let mut found = BTreeSet::new();

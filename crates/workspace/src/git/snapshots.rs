@@ -128,6 +128,15 @@ impl Snapshots {
         self.ignored.take()
     }
 
+    /// Lists the files of the last snapshot, and those that were committed since; `None` before the
+    /// first one, or if only git can tell.
+    #[must_use]
+    pub fn listed_files(&self) -> Option<Vec<RelPath>> {
+        self.last.as_ref()?;
+        let index = self.read_index().ok()??;
+        Some(index.paths())
+    }
+
     /// Continues with the index that regreen's own commit left to the user, in which nothing is new
     /// apart from that commit.
     pub fn follow_commit(&mut self, report: &CommitReport) {
