@@ -1,11 +1,13 @@
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use regreen_model::{Event, Failure, FailureKind, FailureRecord, Timestamp};
+use regreen_model::{Event, Failure, FailureKind, FailureRecord, TaskKey, Timestamp};
 use regreen_runtime::{JournalError, is_delegation_running};
 use regreen_store::{Delegation, FailureRow, RunId, StepNo, Store};
 use serde::Serialize;
 
-use super::tried::{Tried, tried};
+use super::Wanted;
+use super::tried::{Tried, answered_task, tried};
 use crate::problem::Problem;
 
 /// One failure of a run or a delegation.
@@ -46,46 +48,57 @@ pub(super) enum Place {
 }
 
 impl Entry {
-    /// Returns all failures since then, newest last.
-    pub(super) fn all(store: &Store, root: &Path, since: Timestamp) -> Result<Vec<Self>, Problem> {
-        let since_ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
-        let mut entries = of_runs(store, since_ms)?;
+    /// Returns the last failures of a kind since then, newest last. There may be a few more than the
+    /// wanted number.
+    pub(super) fn last(store: &Store, root: &Path, wanted: &Wanted) -> Result<Vec<Self>, Problem> {
+        let since_ms = i64::try_from(wanted.since.as_millis()).unwrap_or(i64::MAX);
+        let mut entries = of_runs(store, since_ms, wanted)?;
         let delegations = store
             .delegations_since(since_ms)
             .map_err(Problem::journal)?;
         let ended = delegations.into_iter().map(|row| as_it_ended(row, root));
-        let failed = ended.filter(|row| row.kind.is_some());
+        let failed = ended.filter(|row| row.kind.as_ref().is_some_and(|kind| wanted.has(kind)));
         entries.extend(failed.map(of_delegation));
         entries.sort_by(|a, b| a.time.cmp(&b.time));
         Ok(entries)
     }
 }
 
-fn of_runs(store: &Store, since_ms: i64) -> Result<Vec<Entry>, Problem> {
-    let rows = store.failures_since(since_ms).map_err(Problem::journal)?;
-    let mut events: Vec<(RunId, Vec<Event>)> = Vec::new();
+fn of_runs(store: &Store, since_ms: i64, wanted: &Wanted) -> Result<Vec<Entry>, Problem> {
+    let mut rows = store.failures_since(since_ms).map_err(Problem::journal)?;
+    rows.retain(|row| wanted.has(&row.kind));
+    let rows = rows.split_off(rows.len().saturating_sub(wanted.most));
+    let mut events: Option<(RunId, EventsOfTasks)> = None;
     let mut entries = Vec::new();
     for row in rows {
         let run = &row.attempt.run;
-        if events.last().is_none_or(|(known, _)| known != run) {
-            events.push((run.clone(), events_of(store, run)?));
+        if events.as_ref().is_none_or(|(known, _)| known != run) {
+            events = Some((run.clone(), events_of(store, run)?));
         }
-        let happened = events.last().map_or(&[][..], |(_, events)| events);
+        let of_task = events
+            .as_ref()
+            .and_then(|(_, events)| events.get(&row.attempt.task));
+        let happened = of_task.map_or(&[][..], Vec::as_slice);
         let done = tried(happened, &row.attempt.task, row.attempt.number);
         entries.push(of_row(row, done));
     }
     Ok(entries)
 }
 
-fn events_of(store: &Store, run: &RunId) -> Result<Vec<Event>, Problem> {
+/// What a run did about failures, by task: a run can have thousands of tasks, and of failures.
+type EventsOfTasks = BTreeMap<TaskKey, Vec<Event>>;
+
+fn events_of(store: &Store, run: &RunId) -> Result<EventsOfTasks, Problem> {
     let events = store.events(run, StepNo::NONE).map_err(JournalError::from);
-    let events = events.map_err(Problem::from_journal)?;
-    events
-        .map(|stored| {
-            let event = stored.map_err(Problem::journal)?.event.decode();
-            event.map_err(|error| Problem::from_journal(error.into()))
-        })
-        .collect()
+    let mut of_tasks = EventsOfTasks::new();
+    for stored in events.map_err(Problem::from_journal)? {
+        let event = stored.map_err(Problem::journal)?.event.decode();
+        let event = event.map_err(|error| Problem::from_journal(error.into()))?;
+        if let Some(task) = answered_task(&event) {
+            of_tasks.entry(task.clone()).or_default().push(event);
+        }
+    }
+    Ok(of_tasks)
 }
 
 fn of_row(row: FailureRow, done: Tried) -> Entry {

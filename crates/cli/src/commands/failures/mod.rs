@@ -4,6 +4,7 @@ mod entry;
 mod page;
 mod tried;
 
+use regreen_model::{FailureKind, Timestamp};
 use regreen_runtime::{now, open_store_read_only};
 use regreen_workspace::{RealDisk, workspace_root};
 
@@ -18,12 +19,12 @@ use crate::spec_context::current_dir;
 /// Lists failures, newest last.
 pub fn run(arguments: &Failures) -> Result<Exit, Problem> {
     let root = workspace_root(&RealDisk, &current_dir()?);
-    let since = arguments.since.map(|since: Since| since.moment(now()));
-    let entries = match open_store_read_only(&root)? {
-        Some(store) => Entry::all(&store, &root, since.unwrap_or_default())?,
+    let wanted = Wanted::of(arguments);
+    let mut entries = match open_store_read_only(&root)? {
+        Some(store) => Entry::last(&store, &root, &wanted)?,
         None => Vec::new(),
     };
-    let entries = wanted(entries, arguments);
+    let entries = entries.split_off(entries.len().saturating_sub(wanted.most));
     if arguments.json {
         output::print(&output::json(&entries))?;
     } else {
@@ -32,12 +33,26 @@ pub fn run(arguments: &Failures) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-fn wanted(mut entries: Vec<Entry>, arguments: &Failures) -> Vec<Entry> {
-    if let Some(kind) = arguments.kind {
-        entries.retain(|entry| entry.kind == kind.name());
+/// Which failures are listed.
+struct Wanted {
+    since: Timestamp,
+    kind: Option<FailureKind>,
+    most: usize,
+}
+
+impl Wanted {
+    fn of(arguments: &Failures) -> Self {
+        let since = arguments.since.map(|since: Since| since.moment(now()));
+        let most = arguments.limit.map(Count::get);
+        let most = most.and_then(|most| usize::try_from(most).ok());
+        Self {
+            since: since.unwrap_or_default(),
+            kind: arguments.kind,
+            most: most.unwrap_or(usize::MAX),
+        }
     }
-    let most = arguments.limit.map(Count::get);
-    let most = most.and_then(|most| usize::try_from(most).ok());
-    let most = most.unwrap_or(usize::MAX);
-    entries.split_off(entries.len().saturating_sub(most))
+
+    fn has(&self, kind: &str) -> bool {
+        self.kind.is_none_or(|wanted| wanted.name() == kind)
+    }
 }

@@ -21,6 +21,19 @@ pub(super) fn tried(events: &[Event], task: &TaskKey, attempt: u32) -> Tried {
     }
 }
 
+/// Returns the task whose failure, response or verdict an event shows.
+pub(super) fn answered_task(event: &Event) -> Option<&TaskKey> {
+    match event {
+        Event::RepeatPlanned { task }
+        | Event::FixPlanned { task, .. }
+        | Event::PersonAsked { task, .. }
+        | Event::AttemptStarted { task, .. }
+        | Event::TaskDone { task, .. }
+        | Event::TaskFailed { task, .. } => Some(task),
+        _ => None,
+    }
+}
+
 /// Returns the response that an event shows for a task.
 fn what(event: &Event, task: &TaskKey) -> Option<String> {
     match event {
