@@ -1,10 +1,13 @@
 //! The history of a hundred thousand failures: does clustering find the causes that the generator
-//! knows, how long do statistics take, and how large is the file?
+//! knows, how long do statistics take, how large is the file, and how good are predictions?
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a measurement for contributors"
 )]
+
+#[path = "history/forecast.rs"]
+mod forecast;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,9 +15,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use regreen_history::{
-    Digest, DigestSource, FailureDigest, Filter, Fingerprint, History, Lookup, Retention,
-    TaskDigest, Workspace,
+    Digest, DigestSource, FailureDigest, Filter, Fingerprint, FirstAttempt, History, Lookup,
+    Retention, TaskDigest, Workspace,
 };
+use regreen_model::TaskFeatures;
 
 const REPOSITORIES: u64 = 50;
 const RUNS: u64 = 100;
@@ -310,6 +314,19 @@ fn digest(
         passed: true,
         time_ms: 2 * failure.lost_ms,
         cost_micro_usd: failure.lost_micro_usd,
+        features: Some(TaskFeatures {
+            words: 60,
+            files: 2,
+            file_kind: Some("py".to_owned()),
+            work: "add".to_owned(),
+            verify: u32::try_from(failure.lost_ms % 20).ok(),
+            is_vague: false,
+        }),
+        first_attempt: Some(FirstAttempt {
+            time_ms: failure.lost_ms,
+            timed_out: false,
+        }),
+        verify_ms: Some(failure.lost_ms / 10),
     };
     Digest {
         source: DigestSource::Run,
@@ -427,6 +444,7 @@ fn main() -> ExitCode {
     println!("one recall, slowest cause  {slowest:?} (at most {MOST_RECALL_TIME:?})");
     println!("bytes per failure          {per_failure} (at most {MOST_BYTES_PER_FAILURE})");
     let is_quick = all <= MOST_TIME && slowest <= MOST_RECALL_TIME;
-    let keeps = f1 >= LEAST_F1 && is_quick && per_failure <= MOST_BYTES_PER_FAILURE;
+    let predicts = forecast::measure();
+    let keeps = predicts && f1 >= LEAST_F1 && is_quick && per_failure <= MOST_BYTES_PER_FAILURE;
     ExitCode::from(u8::from(!keeps))
 }

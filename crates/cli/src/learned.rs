@@ -108,7 +108,7 @@ fn digest(store: &Store, run: &Run) -> Option<Digest> {
 }
 
 /// Returns the name of a spec from the path of its task file: that of its folder, if it has one.
-fn spec_name(tasks: &str) -> String {
+pub fn spec_name(tasks: &str) -> String {
     let path = Path::new(tasks);
     let folder = path.parent().and_then(Path::file_name);
     let is_usual = path.file_name().is_some_and(|name| name == "tasks.md");

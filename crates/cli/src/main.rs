@@ -14,6 +14,7 @@ mod exit;
 mod history;
 mod known_runs;
 mod learned;
+mod outlook;
 mod output;
 mod plan;
 mod printing;

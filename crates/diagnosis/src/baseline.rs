@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use memchr::memchr;
+use regreen_model::fnv1a;
 
 use crate::line::message_of;
-use crate::rank::diagnosis::{essence, fnv1a};
+use crate::rank::diagnosis::essence;
 use crate::scan::readable;
 use crate::text::Stripper;
 

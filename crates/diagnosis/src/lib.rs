@@ -71,7 +71,7 @@ pub use own_module::{missing_module, without_installation};
 pub use own_rules::{MAX_RULE_FILE, OwnRule, OwnRules, OwnRulesError, WrongExample};
 pub use place::SourcePlace;
 pub use question::question;
-pub use rank::{RankedLine, fnv1a, rank, ranked_lines, signal_name, signal_number};
+pub use rank::{RankedLine, rank, ranked_lines, signal_name, signal_number};
 pub use report::child_failure::{ChildFailure, reported_blocker};
 pub use report::completion::Completion;
 pub use report::{Report, ReportError};

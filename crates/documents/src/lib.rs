@@ -35,5 +35,5 @@ pub use state::{
 };
 pub use tasks::{
     Change, EditError, InsertPosition, Next, Pick, RowId, TaskFile, UNRUN_HELP, UnrunRows,
-    background_start, commit_message, shell_steps, verify_commands,
+    background_start, commit_message, is_path, shell_steps, vague_words, verify_commands,
 };

@@ -5,7 +5,9 @@ mod aftermath;
 use std::collections::BTreeMap;
 
 use regreen_diagnosis::reported_blocker;
-use regreen_model::{Event, FailureRecord, TaskKey, UsageLedger};
+use regreen_model::{
+    AttemptClass, AttemptReport, Event, FailureRecord, TaskFeatures, TaskKey, UsageLedger,
+};
 use regreen_store::Delegation;
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +79,24 @@ pub struct TaskDigest {
     pub time_ms: u64,
     /// The cost, if the agent reports it.
     pub cost_micro_usd: Option<u64>,
+    /// What its text shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<TaskFeatures>,
+    /// Its first attempt, unless something other than the task or its time limit ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_attempt: Option<FirstAttempt>,
+    /// The time of its first check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify_ms: Option<u64>,
+}
+
+/// How long an agent worked on a task until it first ended by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FirstAttempt {
+    /// Its time.
+    pub time_ms: u64,
+    /// Whether a time limit ended it even at last, so that it would have taken longer.
+    pub timed_out: bool,
 }
 
 /// A failed attempt.
@@ -163,6 +183,7 @@ struct Current {
 struct RunDigester {
     agent: String,
     roots: BTreeMap<TaskKey, TaskKey>,
+    features: BTreeMap<TaskKey, TaskFeatures>,
     tasks: BTreeMap<TaskKey, TaskDigest>,
     ledger: UsageLedger,
     current: Current,
@@ -181,6 +202,9 @@ impl RunDigester {
             }
             Event::TaskPicked { task } => {
                 self.roots.insert(task.task.clone(), task.root.clone());
+                if let Some(features) = task.features.as_ref().filter(|_| !task.is_fix()) {
+                    self.features.insert(task.task.clone(), features.clone());
+                }
             }
             Event::AttemptStarted {
                 task, timeout_ms, ..
@@ -200,12 +224,18 @@ impl RunDigester {
                 let used = used.map(|usage| self.ledger.count(report.session.as_deref(), usage));
                 let cost = used.and_then(|usage| usage.cost_micro_usd);
                 self.spend(task, time, cost);
+                self.time_first_attempt(task, report);
             }
-            Event::VerifyEnded { task, took_ms, .. }
-            | Event::TestsReviewed { task, took_ms, .. } => self.spend(task, *took_ms, None),
+            Event::VerifyEnded { task, took_ms, .. } => {
+                self.spend(task, *took_ms, None);
+                if self.is_original(task) {
+                    self.task(task).verify_ms.get_or_insert(*took_ms);
+                }
+            }
+            Event::TestsReviewed { task, took_ms, .. } => self.spend(task, *took_ms, None),
             Event::TaskFailed { task, failure, .. } => self.fail(at, task, failure),
             Event::TaskDone { task, .. } => {
-                let is_original = self.roots.get(task).is_none_or(|root| root == task);
+                let is_original = self.is_original(task);
                 if let Some(done) = self.tasks.get_mut(task).filter(|_| is_original) {
                     done.passed = true;
                 }
@@ -220,14 +250,40 @@ impl RunDigester {
         }
     }
 
+    fn is_original(&self, task: &TaskKey) -> bool {
+        self.roots.get(task).is_none_or(|root| root == task)
+    }
+
+    /// Keeps the time of the first attempt. One that was interrupted says nothing about the task,
+    /// and the one after it has only the rest to do.
+    fn time_first_attempt(&mut self, task: &TaskKey, report: &AttemptReport) {
+        let is_original = self.is_original(task);
+        let digest = self.task(task);
+        if !is_original || report.class != AttemptClass::Ordinary {
+            return;
+        }
+        let before_ms = match digest.first_attempt {
+            None if digest.attempts == 1 => 0,
+            // It continues with more time.
+            Some(first) if first.timed_out => first.time_ms,
+            _ => return,
+        };
+        digest.first_attempt = Some(FirstAttempt {
+            time_ms: before_ms.saturating_add(report.ending.duration_ms),
+            timed_out: report.ending.timed_out,
+        });
+    }
+
     /// Returns the original that a task belongs to.
     fn task(&mut self, task: &TaskKey) -> &mut TaskDigest {
         let root = self.roots.get(task).unwrap_or(task).clone();
         let id = root.id.to_string();
-        let title = root.title.chars().take(MAX_TITLE).collect();
+        let title = short_title(&root.title);
+        let features = self.features.get(&root).cloned();
         self.tasks.entry(root).or_insert_with(|| TaskDigest {
             id,
             title,
+            features,
             first_pass: true,
             ..TaskDigest::default()
         })
@@ -326,6 +382,7 @@ pub fn of_delegation(attempts: &[Delegation]) -> Option<Digest> {
             passed,
             time_ms: attempts.iter().map(time).sum(),
             cost_micro_usd: None,
+            ..TaskDigest::default()
         }],
         failures: failed
             .map(|attempt| FailureDigest {
@@ -347,6 +404,11 @@ pub fn of_delegation(attempts: &[Delegation]) -> Option<Digest> {
             })
             .collect(),
     })
+}
+
+/// Returns the part of a title that is stored.
+pub(crate) fn short_title(title: &str) -> String {
+    title.chars().take(MAX_TITLE).collect()
 }
 
 fn delegated_line(attempt: &Delegation) -> &str {
@@ -449,6 +511,50 @@ mod tests {
         let first = &found.failures[0];
         assert_eq!(first.response.as_deref(), Some("another attempt"));
         assert_eq!((first.lost_ms, first.line.as_str()), (10_000, "boom 1"));
+    }
+
+    #[test]
+    fn the_first_attempt_is_over_when_the_agent_ends_by_itself() {
+        let ended = |n, seconds: u64, timed_out, class: AttemptClass| {
+            let mut report = AttemptReport {
+                class,
+                ..AttemptReport::default()
+            };
+            report.ending.duration_ms = seconds * 1_000;
+            report.ending.timed_out = timed_out;
+            Event::AttemptEnded {
+                task: key("1.1"),
+                attempt: n,
+                charged: true,
+                counted: None,
+                report: Box::new(report),
+            }
+        };
+        let first = |ends: &[(u64, bool, AttemptClass)]| {
+            let ends = (1..).zip(ends);
+            let mut events: Vec<Event> = ends
+                .flat_map(|(n, (seconds, timed_out, class))| {
+                    [
+                        started("1.1", n),
+                        ended(n, *seconds, *timed_out, class.clone()),
+                    ]
+                })
+                .collect();
+            events.push(done("1.1"));
+            let first = digest(events).unwrap().tasks[0].first_attempt;
+            first.map(|first| (first.time_ms / 1_000, first.timed_out))
+        };
+        let ordinary = AttemptClass::Ordinary;
+        assert_eq!(first(&[(40, false, ordinary.clone())]), Some((40, false)));
+        let continued = [(60, true, ordinary.clone()), (20, false, ordinary.clone())];
+        assert_eq!(first(&continued), Some((80, false)));
+        let failed = [(10, false, ordinary.clone()), (20, false, ordinary.clone())];
+        assert_eq!(first(&failed), Some((10, false)));
+        let interrupted = [
+            (10, false, AttemptClass::Interrupted),
+            (20, false, ordinary),
+        ];
+        assert_eq!(first(&interrupted), None);
     }
 
     #[test]

@@ -18,18 +18,23 @@ mod alert;
 mod digest;
 mod file;
 mod fingerprint;
+mod forecast;
 mod recall;
 mod response;
 mod statistics;
 
 pub use alert::{Alert, Thresholds};
 pub use digest::{
-    Digest, DigestSource, FailureDigest, TaskDigest, Workspace, of_delegation, of_run,
+    Digest, DigestSource, FailureDigest, FirstAttempt, TaskDigest, Workspace, of_delegation, of_run,
 };
 pub use file::{
     ExportError, Fed, Filter, ForgetScope, History, HistoryError, ImportError, Retention,
 };
 pub use fingerprint::{Fingerprint, template};
+pub use forecast::{
+    Forecast, ForecastFigures, LimitFigures, Risk, RiskFactor, RiskFigures, RiskReason,
+    TaskIdentity,
+};
 pub use recall::Lookup;
 pub use response::Response;
 pub use statistics::{

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::Response;
+use crate::{ForecastFigures, Response};
 
 /// How many parts a period is divided into, to show a trend.
 const PARTS: usize = 12;
@@ -35,14 +35,14 @@ impl Rate {
         }
     }
 
-    fn add(&mut self, is_true: bool) {
+    pub(crate) fn add(&mut self, is_true: bool) {
         self.of += 1;
         self.count += u64::from(is_true);
     }
 }
 
 /// What a period shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Statistics {
     /// When the period begins.
     pub since_ms: i64,
@@ -68,6 +68,8 @@ pub struct Statistics {
     pub recall: RecallFigures,
     /// Agents, by name.
     pub agents: Vec<AgentFigures>,
+    /// How good predictions were.
+    pub forecast: ForecastFigures,
 }
 
 /// Tasks and how they went.
@@ -363,6 +365,7 @@ impl Figures {
             },
             responses: responses(&self.responses, name),
             agents: agents(self.agents, name),
+            forecast: ForecastFigures::default(),
             tasks: self.tasks,
         }
     }

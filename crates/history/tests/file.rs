@@ -12,9 +12,10 @@ use std::sync::Barrier;
 use std::thread;
 
 use regreen_history::{
-    Digest, DigestSource, FailureDigest, Filter, ForgetScope, History, HistoryError, ImportError,
-    Lookup, Retention, TaskDigest, Thresholds, Workspace,
+    Digest, DigestSource, FailureDigest, Filter, FirstAttempt, ForgetScope, History, HistoryError,
+    ImportError, Lookup, Retention, TaskDigest, Thresholds, Workspace,
 };
+use regreen_model::TaskFeatures;
 use tempfile::TempDir;
 
 const NOON: i64 = 1_763_294_400_000;
@@ -76,6 +77,19 @@ fn run(id: &str, started_ms: i64) -> Digest {
         passed: true,
         time_ms: 60_000,
         cost_micro_usd: Some(100_000),
+        features: Some(TaskFeatures {
+            words: 12,
+            files: 2,
+            file_kind: Some("rs".to_owned()),
+            work: "do".to_owned(),
+            verify: Some(u32::MAX),
+            is_vague: false,
+        }),
+        first_attempt: Some(FirstAttempt {
+            time_ms: 50_000,
+            timed_out: false,
+        }),
+        verify_ms: Some(3_000),
     };
     Digest {
         source: DigestSource::Run,
@@ -351,11 +365,25 @@ fn files_of_other_programs_are_refused() {
 
 #[test]
 fn a_file_of_every_version_is_read() {
-    let folder = Folder::new();
-    let conn = rusqlite::Connection::open(folder.file()).unwrap();
-    conn.execute_batch(include_str!("fixtures/v1.sql")).unwrap();
-    drop(conn);
-    let history = folder.open();
+    for (version, fixture) in [
+        (1, include_str!("fixtures/v1.sql")),
+        (2, include_str!("fixtures/v2.sql")),
+        (3, include_str!("fixtures/v3.sql")),
+    ] {
+        let folder = Folder::new();
+        let conn = rusqlite::Connection::open(folder.file()).unwrap();
+        conn.execute_batch(fixture).unwrap();
+        drop(conn);
+        reads_the_fixture(&mut folder.open(), version);
+    }
+}
+
+/// All fixtures have the same run. Versions 1 and 2 knew nothing of features.
+fn reads_the_fixture(history: &mut History, version: u32) {
+    let mut exported = Vec::new();
+    history.export(&mut exported).unwrap();
+    let exported = String::from_utf8(exported).unwrap();
+    assert_eq!(exported.contains("\"features\""), version > 2, "{exported}");
     let all = history.statistics(&Filter::default(), NOON + DAY).unwrap();
     assert_eq!((all.runs, all.tasks.count, all.failures.count), (1, 2, 1));
     assert_eq!(
@@ -365,6 +393,20 @@ fn a_file_of_every_version_is_read() {
     let fingerprint =
         regreen_history::Fingerprint::of("missing_python_module", &all.blockers[0].example, "");
     assert_eq!(all.blockers[0].fingerprint, fingerprint.as_str());
+    let mut copy = Folder::new().open();
+    copy.import(exported.as_bytes(), &KEEP_ALL, NOON).unwrap();
+    let mut again = Vec::new();
+    copy.export(&mut again).unwrap();
+    assert_eq!(String::from_utf8(again).unwrap(), exported);
+    history
+        .feed(
+            &workspace("shop"),
+            &[run("new", NOON + DAY)],
+            &KEEP_ALL,
+            NOON,
+        )
+        .unwrap();
+    assert_eq!(count(history), 2);
 }
 
 #[test]

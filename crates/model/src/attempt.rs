@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Ending, FailureKind, FailureRecord, ModificationRequest, PlanChanges, Service, TaskKey,
-    Timestamp, Usage, VerifyCommand, named_enum,
+    Ending, FailureKind, FailureRecord, ModificationRequest, PlanChanges, Service, TaskFeatures,
+    TaskKey, Timestamp, Usage, VerifyCommand, named_enum,
 };
 
 /// The task to run next. Its fields stay as they are for as long as the task is worked on.
@@ -46,6 +46,9 @@ pub struct PickedTask {
     /// The services that run during its attempts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<Service>,
+    /// What its text shows. Journals of earlier versions don't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<TaskFeatures>,
 }
 
 impl PickedTask {

@@ -18,6 +18,7 @@ mod experience;
 mod failure;
 mod failure_kind;
 mod final_check;
+mod hash;
 mod history_check;
 mod named_enum;
 mod person;
@@ -29,10 +30,12 @@ mod service;
 mod surroundings;
 mod tamper_policy;
 mod task;
+mod task_features;
 mod task_id;
 mod test_review;
 mod text;
 mod time;
+mod time_forecast;
 mod transcript;
 mod unmasked;
 mod usage;
@@ -55,6 +58,7 @@ pub use final_check::{
     FinalCheckPolicy, NotRepeated, NotRepeatedReason, PassedVerify, Regression, RepeatResult,
     RepeatVerdict, RepeatedCheck,
 };
+pub use hash::fnv1a;
 pub use history_check::HistoryParts;
 pub use person::{AnswerKind, ChoiceKind, PersonAnswer, PersonChoice};
 pub use plan::{
@@ -70,10 +74,12 @@ pub use service::{Service, ServiceChange, ServiceReport};
 pub use surroundings::{Hook, PackageFolder, Surroundings, Tampering};
 pub use tamper_policy::TamperPolicy;
 pub use task::{Dialect, Fields, Marker, Task, TaskKey, TaskKind, Warning};
+pub use task_features::{TaskFeatures, TaskSize};
 pub use task_id::{IdShape, TaskId};
 pub use test_review::{FlakyTest, RedTests, TestReview};
 pub use text::{ERROR_CHARS, PlainLine, SUMMARY_CHARS, is_format_control, visible_line};
 pub use time::{Span, Timestamp, named_span};
+pub use time_forecast::{CheckTime, GroupTimes, SuggestedLimit, TaskGroup, TimeForecast};
 pub use transcript::{AgentQuestion, OutputKind, Transcript};
 pub use unmasked::Unmasked;
 pub use usage::{Dollars, Spending, Usage, UsageLedger};

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ERROR_CHARS, Marker, PickedTask, PlainLine, SUMMARY_CHARS, Task, TaskFailure, TaskId, TaskKey,
-    VerifyCommand,
+    ERROR_CHARS, Marker, PickedTask, PlainLine, SUMMARY_CHARS, Task, TaskFailure, TaskFeatures,
+    TaskId, TaskKey, VerifyCommand,
 };
 
 /// A row of a plan as views show it. Views get all rows, in file order and without checklist items,
@@ -23,6 +23,9 @@ pub struct OutlineRow {
     pub done: bool,
     /// Whether it runs only on request.
     pub optional: bool,
+    /// What its text shows.
+    #[serde(default)]
+    pub features: TaskFeatures,
 }
 
 /// The kind of a row in an outline.

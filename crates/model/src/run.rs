@@ -1,6 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentIdentity, DiagnosisAsk, FinalCheckPolicy, RepairPolicy, TamperPolicy, TaskId};
+use crate::{
+    AgentIdentity, DiagnosisAsk, FinalCheckPolicy, RepairPolicy, SuggestedLimit, TamperPolicy,
+    TaskFeatures, TaskId, TimeForecast,
+};
 
 /// The settings of a run, which stay the same until it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +88,37 @@ pub struct RunConfig {
     /// commits.
     #[serde(default = "yes")]
     pub in_git: bool,
+    /// Whether a task's own time limit takes the place of `attempt_timeout_ms`, if one is suggested.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub auto_timeout: bool,
+    /// How long tasks take, as far as earlier runs show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<Box<TimeForecast>>,
+}
+
+/// A shorter limit could end an agent that only starts slowly.
+const LEAST_SUGGESTED_MS: u64 = 60_000;
+
+impl RunConfig {
+    /// Returns the time limit that earlier runs suggest for an attempt at a task.
+    #[must_use]
+    pub fn suggested_limit(&self, features: &TaskFeatures) -> Option<SuggestedLimit> {
+        self.times.as_ref()?.of(features)?.limit
+    }
+
+    /// Returns the time limit of an attempt. `factor` is 1, or more for a task that made progress
+    /// until a limit ended it: then its suggested limit was too short.
+    #[must_use]
+    pub fn time_limit(&self, features: Option<&TaskFeatures>, factor: u64) -> u64 {
+        let usual = |factor: u64| self.attempt_timeout_ms.saturating_mul(factor);
+        let suggested = features.filter(|_| self.auto_timeout);
+        let suggested = suggested.and_then(|features| self.suggested_limit(features));
+        match suggested.map(|limit| limit.ms.max(LEAST_SUGGESTED_MS)) {
+            None => usual(factor),
+            Some(limit) if factor <= 1 => limit,
+            Some(limit) => limit.saturating_mul(factor).max(usual(factor / 2)),
+        }
+    }
 }
 
 fn yes() -> bool {
@@ -128,6 +162,8 @@ impl Default for RunConfig {
             progress_file: None,
             folder: None,
             in_git: true,
+            auto_timeout: false,
+            times: None,
         }
     }
 }

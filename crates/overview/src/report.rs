@@ -315,6 +315,7 @@ mod tests {
             declines_commit: false,
             failed_before: None,
             services: Vec::new(),
+            features: None,
         };
         Event::TaskPicked {
             task: Box::new(task),

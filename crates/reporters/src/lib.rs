@@ -32,6 +32,6 @@ pub use summary::{
     Attempts, Figures, Fixes, Originals, PlanFigures, PublicNotRepeated, PublicTask, Summary,
     Tokens, Waits,
 };
-pub use text::{fit, short_count, text_width};
+pub use text::{about_left, fit, short_count, text_width};
 pub use totals::VerifiedShare;
 pub use wrap::{wrap, wrap_below};

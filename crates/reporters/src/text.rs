@@ -1,6 +1,6 @@
 //! Sanitizes text from outside, and fits it to a width.
 
-use regreen_model::{TaskKey, is_format_control, visible_line};
+use regreen_model::{Span, TaskKey, is_format_control, visible_line};
 use unicode_width::UnicodeWidthChar as _;
 
 /// Names an attempt by the number of its log, with how many of the attempts that count are used.
@@ -100,6 +100,17 @@ pub fn short_count(count: u64) -> String {
         _ => format!("{}.{}M", count / 1_000_000, count % 1_000_000 / 100_000),
     }
     .replace(".0", "")
+}
+
+/// Returns a duration with the precision of an estimate: `about 40s left`, `about 2h 03m left`.
+#[must_use]
+pub fn about_left(millis: u64) -> String {
+    let time = match millis {
+        0..60_000 => format!("{}s", (millis / 10_000 + 1) * 10),
+        60_000..3_600_000 => format!("{}m", millis.div_ceil(60_000)),
+        _ => Span::whole_seconds(millis).to_string(),
+    };
+    format!("about {time} left")
 }
 
 #[cfg(test)]

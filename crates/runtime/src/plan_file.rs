@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use regreen_documents::{EditError, RowId, TaskFile};
 use regreen_model::{
-    NextStep, OutlineKind, OutlineRow, PlanQuery, PlanStatus, TaskId, TaskKey, TaskKind,
+    NextStep, OutlineKind, OutlineRow, PlanQuery, PlanStatus, TaskFeatures, TaskId, TaskKey,
+    TaskKind,
 };
 use regreen_workspace::{
     Digest, EditFileError, EditReport, ReadError, RealDisk, edit_file, read_text,
@@ -269,6 +270,10 @@ fn outline_row(file: &TaskFile, id: RowId) -> Option<(OutlineRow, Option<RowId>)
         kind,
         done: file.is_done(id),
         optional: file.is_optional(id),
+        features: match file.is_done(id) {
+            true => TaskFeatures::default(),
+            false => file.features(id),
+        },
     };
     Some((row, fixes.or_else(|| file.parent(id))))
 }

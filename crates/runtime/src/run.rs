@@ -17,7 +17,7 @@ use regreen_documents::TaskFile;
 use regreen_engine::{Input, Resumption, State, latest_choices};
 use regreen_model::{
     AgentIdentity, FinalCheckPolicy, PersonChoice, PlanChanges, PreflightPolicy, RunConfig,
-    RunOutcome,
+    RunOutcome, fnv1a,
 };
 use regreen_repairs::ManifestSnapshot;
 use regreen_store::{OpenError, RunId, StoreError};
@@ -43,7 +43,7 @@ use crate::plan_file::{PlanFile, outline};
 use crate::process::{Processes, workspace_masks};
 use crate::project_programs::ProjectPrograms;
 use crate::services::Services;
-use crate::spec_paths::{SpecPaths, fnv};
+use crate::spec_paths::SpecPaths;
 use crate::stop::Stop;
 use crate::stop_request::forget_stop_request;
 use crate::tree::{Tree, TreeError};
@@ -521,6 +521,6 @@ fn finish(
 
 /// Returns the marker prefix that only the runs in this working tree share.
 fn marker_prefix(root: &Path) -> String {
-    let hash = fnv(root.as_os_str().as_encoded_bytes());
+    let hash = fnv1a(root.as_os_str().as_encoded_bytes());
     format!("tree-{hash:016x}:")
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use regreen_model::{TaskId, TaskKey};
+use regreen_model::{TaskId, TaskKey, fnv1a};
 use regreen_workspace::{RelPath, Spec};
 
 /// regreen's own folder in a workspace.
@@ -65,7 +65,7 @@ impl SpecPaths {
 
     /// Returns a file in that folder for this spec alone: a run of another one leaves it as it is.
     pub(crate) fn scratch_of_spec(&self, name: &str) -> PathBuf {
-        let spec = fnv(self.spec_key().as_bytes());
+        let spec = fnv1a(self.spec_key().as_bytes());
         self.scratch().join(format!("{name}-{spec:016x}"))
     }
 
@@ -140,12 +140,6 @@ pub fn own_folder(root: &Path) -> PathBuf {
 /// Returns the database of a workspace, which has its journal and history.
 pub(crate) fn database(root: &Path) -> PathBuf {
     own_folder(root).join("regreen.db")
-}
-
-/// Hashes a name, to tell it from others.
-pub(crate) fn fnv(bytes: &[u8]) -> u64 {
-    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, add)
 }
 
 fn relative(root: &Path, path: &Path) -> String {

@@ -29,8 +29,8 @@ pub(crate) enum Bench {
     Healing,
     /// Measures a history of 100,000 generated failures in 50 repositories.
     ///
-    /// Prints how well clusters match the causes, the time of statistics and the size of the file,
-    /// and fails if a promise is not kept.
+    /// Prints how well clusters match the causes, the time of statistics, the size of the file, and how
+    /// good predictions for unseen tasks are, and fails if a promise is not kept.
     History,
     /// Measures the overhead of `regreen run` over a shell loop that starts the same programs.
     ///

@@ -15,7 +15,7 @@ use super::numbers::{Count, Money, Percent, TokenCount};
 use super::prompts::PromptFolder;
 use super::read::{CHOOSES_PROGRAM, ConfigFault, ConfigLine};
 use super::table::{Origin, Row, Setting, setting_table};
-use super::time::{TimeLimit, TimeSpan};
+use super::time::{AttemptLimit, TimeLimit, TimeSpan};
 use super::value::{
     CommitMode, Gate, OptionalLimit, SettingValue as _, UserProgram, UserSwitch, parse_choice,
 };
@@ -63,10 +63,10 @@ SettingFlags {
     Gate gate: Gate = Gate::default(), Access::AnyFile,
         "A shell command that checks the whole workspace, for tasks without their own Verify. Empty: none.";
 
-    /// Time limit for an attempt: 2s, 0.5s, 30m, 1h30m [default: 30m]
-    #[arg(long, value_name = "TIME")]
-    Timeout timeout: TimeLimit = TimeLimit::at_least_1_ms(RunConfig::default().attempt_timeout_ms), Access::AnyFile,
-        "Time limit for an attempt.";
+    /// Time limit for an attempt: 2s, 0.5s, 30m, 1h30m, or auto for one that earlier attempts at such tasks suggest [default: 30m]
+    #[arg(long, value_name = "TIME|auto")]
+    Timeout timeout: AttemptLimit = AttemptLimit::Of(TimeLimit::at_least_1_ms(RunConfig::default().attempt_timeout_ms)), Access::AnyFile,
+        "Time limit for an attempt. \"auto\": the one that earlier attempts at such tasks suggest, or else 30m.";
 
     /// Time limit for a Verify command [default: 10m]
     #[arg(long, value_name = "TIME")]
@@ -360,6 +360,8 @@ impl Settings {
             progress_file: None,
             folder: None,
             in_git: true,
+            auto_timeout: self.timeout.value == AttemptLimit::Auto,
+            times: None,
         }
     }
 }

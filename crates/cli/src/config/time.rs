@@ -6,6 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use regreen_model::RunConfig;
 use serde_json::{Value, json};
 
 use super::key::Owner;
@@ -188,6 +189,58 @@ impl SettingValue for TimeLimit {
     }
 }
 
+/// The word for a time limit that is suggested for each task.
+const AUTO: &str = "auto";
+
+/// How long an attempt may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptLimit {
+    /// As long as earlier attempts at such tasks suggest, or else the default.
+    Auto,
+    /// A time of the user's.
+    Of(TimeLimit),
+}
+
+impl AttemptLimit {
+    /// Returns the limit of tasks for which none is suggested.
+    pub fn ms(self) -> u64 {
+        match self {
+            Self::Auto => RunConfig::default().attempt_timeout_ms,
+            Self::Of(limit) => limit.ms(),
+        }
+    }
+}
+
+impl FromStr for AttemptLimit {
+    type Err = BadValue;
+
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        if text.trim() == AUTO {
+            return Ok(Self::Auto);
+        }
+        text.parse().map(Self::Of)
+    }
+}
+
+impl fmt::Display for AttemptLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str(AUTO),
+            Self::Of(limit) => limit.fmt(f),
+        }
+    }
+}
+
+impl SettingValue for AttemptLimit {
+    fn read(line: &ConfigLine<'_>) -> Result<Self, ConfigFault> {
+        line.parsed_with_unit()
+    }
+
+    fn schema(owner: Owner) -> Value {
+        json!({ "anyOf": [{ "const": AUTO }, TimeLimit::schema(owner)] })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -256,6 +309,7 @@ mod tests {
     #[test]
     fn a_limit_of_zero_is_refused_with_a_hint() {
         assert_eq!("2s".parse::<TimeLimit>().map(TimeLimit::ms), Ok(2000));
+        assert_eq!(" auto".parse(), Ok(AttemptLimit::Auto));
         for text in ["0s", "0h0m", "0.0001s"] {
             assert_eq!(
                 text.parse::<TimeLimit>().unwrap_err().to_string(),

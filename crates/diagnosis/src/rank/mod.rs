@@ -28,7 +28,6 @@ use regreen_model::{Evidence, Failure, FailureCategory, FailureKind, Source};
 use crate::rules::rule::Role;
 use crate::scan::scan;
 use diagnosis::Diagnosis;
-pub use diagnosis::fnv1a;
 pub(crate) use diagnosis::{fingerprint, shortened};
 pub use exit::{signal_name, signal_number};
 use signs::Signs;

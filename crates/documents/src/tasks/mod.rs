@@ -4,6 +4,7 @@ mod block;
 mod code;
 mod edit;
 mod edit_guard;
+mod features;
 mod fields;
 mod fix;
 mod insert;
@@ -19,6 +20,7 @@ mod verify;
 
 pub use code::shell_steps;
 pub use edit::{Change, EditError};
+pub use features::{is_path, vague_words};
 pub use fields::commit_message;
 pub use insert::InsertPosition;
 pub use plan_status::{Next, Pick};

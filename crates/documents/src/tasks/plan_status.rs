@@ -218,6 +218,7 @@ impl TaskFile {
             failed_before: None,
             verify,
             services: self.services(row),
+            features: Some(self.features(row)),
             declines_commit: task
                 .fields
                 .commit

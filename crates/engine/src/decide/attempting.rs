@@ -77,6 +77,12 @@ fn postpone(turn: &mut Turn<'_>, prompt: PromptKind) {
 fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder {
     let config = &turn.state.config;
     let time_factor = if config.recovery { task.time_factor } else { 1 };
+    // A suggested limit that was too short is given up without recovery as well.
+    let limit_factor = if config.auto_timeout {
+        task.time_factor
+    } else {
+        time_factor
+    };
     AttemptOrder {
         task: task.picked.clone(),
         attempt: task.attempts + 1,
@@ -91,8 +97,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
             .clone()
             .filter(|_| task.continues_session(prompt)),
         timeout_ms: config
-            .attempt_timeout_ms
-            .saturating_mul(u64::from(time_factor))
+            .time_limit(task.picked.features.as_ref(), u64::from(limit_factor))
             .min(spending::time_left(turn)),
         // Whichever limit ended the last attempt, this one gets more.
         idle_timeout_ms: config

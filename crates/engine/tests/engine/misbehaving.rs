@@ -2,9 +2,9 @@
 
 use regreen_engine::{Command, Input, ModifyResult};
 use regreen_model::{
-    AttemptClass, AttemptReport, FixBudget, Modification, ModificationRequest, NextStep,
-    PickedTask, PlanStatus, PromptKind, ProposedTask, RunConfig, RunOutcome, TaskId, Timestamp,
-    Verdict,
+    AttemptClass, AttemptReport, FixBudget, GroupTimes, Modification, ModificationRequest,
+    NextStep, PickedTask, PlanStatus, PromptKind, ProposedTask, RunConfig, RunOutcome,
+    SuggestedLimit, TaskFeatures, TaskGroup, TaskId, TimeForecast, Timestamp, Verdict,
 };
 
 use crate::script::{Run, picked, signalled};
@@ -251,6 +251,45 @@ fn one_that_always_runs_out_of_time_while_it_gets_on_has_eight_times_the_time_at
             message: "ERROR: Max retries reached for task 1.1 after 5 attempts".to_owned()
         }
     );
+}
+
+#[test]
+fn a_suggested_time_limit_that_was_too_short_is_given_up() {
+    let features = TaskFeatures::default();
+    let suggests = |minutes: u64| TimeForecast {
+        groups: vec![GroupTimes {
+            group: TaskGroup::default(),
+            cases: 20,
+            limit: Some(SuggestedLimit {
+                ms: minutes * 60_000,
+                at_least_ms: 0,
+                at_most_ms: None,
+            }),
+            task_ms: 0,
+        }],
+        ..TimeForecast::default()
+    };
+    for (suggested, minutes) in [(5, [5, 30, 60]), (45, [45, 90, 180])] {
+        let config = RunConfig {
+            auto_timeout: true,
+            times: Some(Box::new(suggests(suggested))),
+            ..config(false)
+        };
+        let mut run = Run::start_with(config, vec![]);
+        run.pick(PickedTask {
+            features: Some(features.clone()),
+            ..picked("1.1", 0)
+        });
+        for minutes in minutes {
+            assert_eq!(run.attempt().timeout_ms, minutes * 60_000);
+            let mut report = AttemptReport {
+                progressed: true,
+                ..AttemptReport::default()
+            };
+            report.ending.timed_out = true;
+            run.attempt_ends(report);
+        }
+    }
 }
 
 #[test]

@@ -40,6 +40,7 @@ pub(crate) fn picked(id: &str, index: u32) -> PickedTask {
         verify: vec![],
         commit: Some("feat: it".to_owned()),
         services: Vec::new(),
+        features: None,
         failed_before: None,
         has_fixes: false,
         declines_commit: false,

@@ -5,6 +5,7 @@ use std::io::{BufRead, Write};
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
+use super::cases::{features_in, first_attempt_in};
 use super::{Fed, History, HistoryError, Retention};
 use crate::{Digest, DigestSource, FailureDigest, TaskDigest, Workspace};
 
@@ -118,8 +119,12 @@ impl History {
 
     fn tasks_of(&self, run: i64) -> Result<Vec<TaskDigest>, HistoryError> {
         let mut statement = self.conn.prepare_cached(
-            "SELECT id, title, at_ms, attempts, first_pass, passed, time_ms, cost_micro_usd
-             FROM tasks WHERE run = ?1 ORDER BY task",
+            "SELECT id, title, at_ms, attempts, first_pass, passed, time_ms, cost_micro_usd,
+                    words, files, kinds.text, works.text, verify, is_vague, attempt_ms, timed_out,
+                    verify_ms
+             FROM tasks LEFT JOIN names AS kinds ON kinds.name = file_kind
+             LEFT JOIN names AS works ON works.name = work
+             WHERE run = ?1 ORDER BY task",
         )?;
         let rows = statement.query_map([run], |row| {
             Ok(TaskDigest {
@@ -131,6 +136,9 @@ impl History {
                 passed: row.get(5)?,
                 time_ms: row.get(6)?,
                 cost_micro_usd: row.get(7)?,
+                features: features_in(row, 8)?,
+                first_attempt: first_attempt_in(row, 14)?,
+                verify_ms: row.get(16)?,
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{History, HistoryError, Retention};
 use crate::{Digest, DigestSource, FailureDigest, Fingerprint, TaskDigest, Workspace};
@@ -148,12 +148,16 @@ fn insert_run(
 }
 
 fn insert_task(conn: &Connection, run: i64, task: &TaskDigest) -> rusqlite::Result<()> {
+    let features = task.features.as_ref();
+    let file_kind = features.and_then(|features| features.file_kind.as_deref());
+    let number = |text: Option<&str>| text.map(|text| name_number(conn, text)).transpose();
     conn.prepare_cached(
         "INSERT INTO tasks (run, id, title, at_ms, attempts, first_pass, passed, time_ms,
-                            cost_micro_usd)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                            cost_micro_usd, words, files, file_kind, work, verify, is_vague,
+                            attempt_ms, timed_out, verify_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
     )?
-    .execute((
+    .execute(params![
         run,
         &task.id,
         &task.title,
@@ -163,7 +167,16 @@ fn insert_task(conn: &Connection, run: i64, task: &TaskDigest) -> rusqlite::Resu
         task.passed,
         whole(task.time_ms),
         task.cost_micro_usd.map(whole),
-    ))?;
+        features.map(|features| features.words),
+        features.map(|features| features.files),
+        number(file_kind)?,
+        number(features.map(|features| features.work.as_str()))?,
+        features.and_then(|features| features.verify),
+        features.map(|features| features.is_vague),
+        task.first_attempt.map(|first| whole(first.time_ms)),
+        task.first_attempt.map(|first| first.timed_out),
+        task.verify_ms.map(whole),
+    ])?;
     Ok(())
 }
 

@@ -70,7 +70,9 @@ fn remove_unused(conn: &Connection) -> rusqlite::Result<()> {
          DELETE FROM names WHERE name NOT IN (
              SELECT spec FROM runs UNION SELECT agent FROM runs
              UNION SELECT response FROM failures WHERE response IS NOT NULL
-             UNION SELECT response FROM advice);",
+             UNION SELECT response FROM advice
+             UNION SELECT file_kind FROM tasks WHERE file_kind IS NOT NULL
+             UNION SELECT work FROM tasks WHERE work IS NOT NULL);",
     )
 }
 

@@ -1,5 +1,6 @@
 //! The history's file: one per user, shared by all workspaces and processes.
 
+mod cases;
 mod export;
 mod feed;
 mod forget;
@@ -21,6 +22,7 @@ const FORMAT: FileFormat = FileFormat {
     migrations: &[
         Migration::sql(include_str!("../../sql/0001_history.sql")),
         Migration::sql(include_str!("../../sql/0002_recall.sql")),
+        Migration::sql(include_str!("../../sql/0003_task_features.sql")),
     ],
 };
 

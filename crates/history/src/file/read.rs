@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension as _, Row};
 
 use super::{History, HistoryError};
 use crate::statistics::{Cluster, FailureRow, Figures, TaskRow};
-use crate::{Place, Statistics};
+use crate::{Forecast, Place, Statistics};
 
 /// How many places of a blocker are shown.
 const PLACES: u32 = 3;
@@ -62,6 +62,8 @@ impl History {
         let clusters = self.clusters()?;
         let names = self.names()?;
         let mut statistics = figures.finish(&clusters, &names);
+        let is_matching = |run| runs.contains_key(&run);
+        statistics.forecast = Forecast::learn(&self.task_cases()?, is_matching).figures();
         for blocker in &mut statistics.blockers {
             blocker.places = self.places(&blocker.fingerprint, filter)?;
         }

@@ -5,8 +5,7 @@ mod wrapper;
 
 use std::fmt;
 
-use regreen_diagnosis::fnv1a;
-use regreen_model::FailureKind;
+use regreen_model::{FailureKind, fnv1a};
 
 use self::token::normal_form;
 pub(crate) use self::wrapper::is_wrapper;

@@ -1,6 +1,7 @@
 //! The live view: the plan and the current activity at the bottom of a terminal, with past events
 //! scrolling above.
 
+mod estimate;
 mod painter;
 mod screen;
 mod stage;

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use regreen_model::{Budget, Dollars, Event, OutlineRow, Span, Spending, TaskKey, Timestamp};
 
+use super::estimate::{Pace, finished};
 use super::stage::Stage;
 use crate::status_line::{Palette, Tone};
-use crate::text::{fit, one_line, short_count, task_name, text_width};
+use crate::text::{about_left, fit, one_line, short_count, task_name, text_width};
 use crate::totals::{Outline, RunTotals, Share};
 
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -21,9 +22,6 @@ const MIN_COLUMNS: usize = 8;
 /// Enough of the agent's words to fill a row.
 const ACTIVITY_BYTES: usize = 1024;
 const ACTIVITY_CHARS: usize = 300;
-/// How many tasks must be done before the rest can be estimated.
-const ESTIMATE_AFTER: u64 = 2;
-
 /// The state of the live view: a fold of events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Screen {
@@ -36,8 +34,7 @@ pub(super) struct Screen {
     /// When this process started to work on the run, and how long it has waited since.
     run_began: Timestamp,
     waited_before_ms: u64,
-    /// Originals that this process has finished.
-    done_here: u64,
+    pace: Pace,
     activity: String,
 }
 
@@ -70,13 +67,15 @@ impl Screen {
     }
 
     pub(super) fn event(&mut self, now: Timestamp, event: &Event) {
+        if let Some(row) = finished(event, self.outline.rows()) {
+            self.pace.finish(row, self.totals.config.times.as_deref());
+        }
         self.recall(event);
         match event {
             Event::RunStarted { .. } | Event::RunResumed { .. } => {
                 self.run_began = now;
                 self.waited_before_ms = self.totals.waited_ms;
             }
-            Event::TaskDone { task, .. } if self.is_original(task) => self.done_here += 1,
             _ => {}
         }
         if let Some(stage) = Stage::begun_by(event, &self.totals) {
@@ -151,12 +150,6 @@ impl Screen {
         }
     }
 
-    fn is_original(&self, task: &TaskKey) -> bool {
-        let at = self.outline.position(task);
-        let row = at.and_then(|at| self.outline.rows().get(at));
-        row.is_some_and(OutlineRow::is_original)
-    }
-
     fn plan_row(&self, row: &OutlineRow, frame: Frame) -> String {
         let indent = "  ".repeat(usize::from(row.depth));
         let is_current = self.current() == Some(&row.key);
@@ -226,11 +219,9 @@ impl Screen {
         let waited = self.totals.waited_ms.saturating_sub(self.waited_before_ms);
         let worked = elapsed_ms.saturating_sub(waited);
         let open = u64::try_from(tasks.open()).unwrap_or(0);
-        if self.done_here < ESTIMATE_AFTER || open == 0 {
-            return None;
-        }
-        let left = worked / self.done_here * open;
-        Some(format!("about {} left", rounded(left)))
+        let config = &self.totals.config;
+        let left = self.pace.left_ms(self.outline.rows(), open, worked, config);
+        left.map(about_left)
     }
 }
 
@@ -253,15 +244,6 @@ fn spent(spent: &Spending, budget: &Budget) -> Vec<String> {
         });
     }
     parts
-}
-
-/// Returns a duration with the precision of an estimate: `40s`, `12m`, `2h 03m`.
-fn rounded(millis: u64) -> String {
-    match millis {
-        0..60_000 => format!("{}s", (millis / 10_000 + 1) * 10),
-        60_000..3_600_000 => format!("{}m", millis.div_ceil(60_000)),
-        _ => Span::whole_seconds(millis).to_string(),
-    }
 }
 
 fn spinner(now: Timestamp) -> char {
@@ -322,12 +304,6 @@ mod tests {
         assert_eq!(window(20, 9, 8), 7..13);
         assert_eq!(window(20, 19, 8), 13..20);
         assert_eq!(window(20, 9, 2), 0..0);
-    }
-
-    #[test]
-    fn estimates_are_short() {
-        let times = [1, 59_000, 61_000, 7_380_000].map(rounded);
-        assert_eq!(times, ["10s", "60s", "2m", "2h 03m"]);
     }
 
     proptest! {

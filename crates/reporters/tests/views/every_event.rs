@@ -8,7 +8,7 @@ use regreen_model::{
     FailureRecord, FlakyTest, Inspection, Mark, NotRepeated, NotRepeatedReason, OutlineKind,
     OutlineRow, PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind,
     Regression, RepairAction, RepairResult, RunConfig, RunOutcome, ServiceChange, ServiceReport,
-    StopSignal, TaskId, TaskKey, TestReview, Timestamp, Verdict, VerifyCommand,
+    StopSignal, TaskFeatures, TaskId, TaskKey, TestReview, Timestamp, Verdict, VerifyCommand,
 };
 
 use crate::run::key;
@@ -91,6 +91,7 @@ pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
         kind,
         done: false,
         optional: false,
+        features: TaskFeatures::default(),
     })
     .collect()
 }
@@ -143,6 +144,7 @@ fn before_an_attempt(text: &str) -> Vec<Event> {
         verify: vec![VerifyCommand::always(text)],
         commit: Some(text.to_owned()),
         services: Vec::new(),
+        features: None,
         failed_before: None,
         has_fixes: false,
         declines_commit: false,

@@ -3,8 +3,8 @@
 use regreen_engine::{Command, CommitResult, Input, Issued, Resumption, State, decide};
 use regreen_model::{
     AttemptReport, Ending, Event, FailureRecord, NextStep, OutlineKind, OutlineRow, PickedTask,
-    PlanStatus, RepeatResult, RepeatVerdict, RunConfig, StopSignal, TaskId, TaskKey, Timestamp,
-    Verdict, VerifyCommand,
+    PlanStatus, RepeatResult, RepeatVerdict, RunConfig, StopSignal, TaskFeatures, TaskId, TaskKey,
+    Timestamp, Verdict, VerifyCommand,
 };
 use regreen_reporters::Reporter;
 
@@ -247,6 +247,7 @@ pub(crate) fn row(id: &str, title: &str) -> OutlineRow {
         kind: OutlineKind::Task,
         done: false,
         optional: false,
+        features: TaskFeatures::default(),
     }
 }
 
@@ -277,6 +278,7 @@ pub(crate) fn picked(row: &OutlineRow, verify: &[&str], commit: Option<&str>) ->
             .collect(),
         commit: commit.map(str::to_owned),
         services: Vec::new(),
+        features: None,
         failed_before: None,
         has_fixes: false,
         declines_commit: false,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use regreen_agents::Agent;
+use regreen_documents::vague_words;
 use regreen_engine::delegation::Terms;
 use regreen_model::RepairPolicy;
 use regreen_runtime::{DelegationSetup, Stop, delegate};
@@ -15,7 +16,6 @@ use regreen_workspace::{Programs, ReadError, RealDisk, read_text, workspace_root
 
 use self::output::Progress;
 use crate::agent_lookup::{find_agent, identity};
-use crate::commands::lint::vague_words;
 use crate::config::{
     AgentFlags, Configuration, Count, OptionalLimit, PromptTexts, RuleFiles, SettingFlags,
     Settings, StoredLimits, TimeLimit, TimeSpan, parse_choice, usual_user_file,

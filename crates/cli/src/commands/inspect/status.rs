@@ -89,6 +89,8 @@ struct RunStatus {
     max_wait_ms: u64,
     spent: Spending,
     budget: Budget,
+    /// How long the open tasks should take, if the history knows; `null` if nothing is open.
+    left_ms: Option<u64>,
     /// The services that are running for its tasks.
     services: Vec<RunningService>,
     #[serde(skip)]
@@ -263,7 +265,7 @@ impl Status {
             run: known
                 .run
                 .as_ref()
-                .map(|run| run_status(run, &known.state, ours)),
+                .map(|run| run_status(run, &known.state, ours, &rows)),
             other_run: other.map(AtWork::of),
             unrun_notice: unrun.notice(),
             run_command: ["regreen run".to_owned()]
@@ -294,7 +296,12 @@ impl AtWork {
     }
 }
 
-fn run_status(run: &Run, state: &State, at_work: Option<&LockHolder>) -> RunStatus {
+fn run_status(
+    run: &Run,
+    state: &State,
+    at_work: Option<&LockHolder>,
+    rows: &[OutlineRow],
+) -> RunStatus {
     // A resumed run records that only once it has started.
     let ended = state.outcome.clone().filter(|_| at_work.is_none());
     RunStatus {
@@ -310,9 +317,17 @@ fn run_status(run: &Run, state: &State, at_work: Option<&LockHolder>) -> RunStat
         max_wait_ms: state.config.max_wait_ms,
         spent: state.spent,
         budget: state.config.budgets.run,
+        left_ms: left_ms(state, rows),
         services: services(state, at_work.is_some()),
         ended,
     }
+}
+
+/// Returns how long the open tasks should take, by what the history said when the run began.
+fn left_ms(state: &State, rows: &[OutlineRow]) -> Option<u64> {
+    let times = state.config.times.as_ref()?;
+    let left = times.time_left(rows, state.config.include_optional);
+    left.filter(|left| *left > 0)
 }
 
 /// Returns the running services. They end with the process that runs them.

@@ -1,26 +1,11 @@
 //! Findings for the author of a task file.
 
-use regreen_documents::{RowId, TaskFile, UNRUN_HELP, background_start};
+use regreen_documents::{RowId, TaskFile, UNRUN_HELP, background_start, is_path, vague_words};
 use regreen_model::{Task, TaskKind, VerifyCommand, Warning};
 
 use super::counted;
 use super::finding::Finding;
 use super::judging;
-
-/// Words that refer to a conversation that the agent did not take part in.
-const VAGUE: &[&str] = &[
-    "as discussed",
-    "we discussed",
-    "as mentioned",
-    "as agreed",
-    "like before",
-    "as before",
-    "like last time",
-    "as usual",
-    "the usual way",
-    "you know which",
-    "see above chat",
-];
 
 /// Returns all findings, most important first. `can_run` decides whether a command can run here.
 pub fn all(
@@ -170,12 +155,6 @@ fn service_fields(open: &[&(RowId, Task)]) -> Option<Finding> {
     })
 }
 
-/// Returns words that refer to a conversation that the agent did not take part in.
-pub fn vague_words(text: &str) -> Option<&'static str> {
-    let text = text.to_lowercase();
-    VAGUE.iter().copied().find(|words| text.contains(words))
-}
-
 fn vague(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
     let mut places = Vec::new();
     for (row, task) in open {
@@ -215,20 +194,6 @@ fn without_files(file: &TaskFile, open: &[&(RowId, Task)]) -> Option<Finding> {
         help: Some("name the files, preferably in a field: - **Files**: `src/parser.rs`".into()),
         places,
     })
-}
-
-/// Whether a word is a path: `src/a.rs`, `./x`, `README.md`. Accepts `and/or` too, which costs a
-/// warning.
-fn is_path(word: &str) -> bool {
-    let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '_'));
-    let has_folder = word.trim_matches('/').contains('/');
-    let has_ending = word.rsplit_once('.').is_some_and(|(name, ending)| {
-        !name.is_empty()
-            && (1..=5).contains(&ending.len())
-            && ending.bytes().all(|b| b.is_ascii_alphanumeric())
-            && ending.bytes().any(|b| b.is_ascii_alphabetic())
-    });
-    has_folder || has_ending
 }
 
 fn unrun(file: &TaskFile) -> Option<Finding> {
@@ -320,15 +285,5 @@ mod tests {
     #[test]
     fn the_message_for_an_empty_file_explains_tasks() {
         assert_eq!(messages("# Plan\n"), ["no tasks in this file"]);
-    }
-
-    #[test]
-    fn paths_are_distinguished_from_prose() {
-        for word in ["src/a.rs", "`README.md`,", "./x/y", "(Cargo.toml)"] {
-            assert!(is_path(word), "{word}");
-        }
-        for word in ["and", "1.3", "done.", "e.g.", "…", "v2.0", "/"] {
-            assert!(!is_path(word), "{word}");
-        }
     }
 }

@@ -3,18 +3,28 @@
 mod check;
 mod finding;
 mod judging;
+mod risk;
+
+use std::path::Path;
 
 use regreen_documents::TaskFile;
 use regreen_model::{Task, TaskKind};
 use regreen_reporters::{Status, StatusLine};
-use regreen_workspace::{Programs, RealDisk, find_spec, propose_gate, read_text, workspace_root};
+use regreen_runtime::SpecPaths;
+use regreen_workspace::{
+    Programs, RealDisk, Spec, find_spec, propose_gate, read_text, workspace_root,
+};
 
 pub use self::check::vague_words;
 use self::finding::Page;
+use crate::agent_lookup::{find_agent, identity};
 use crate::arguments::Lint;
+use crate::config::{AgentFlags, Configuration, SettingFlags, StoredLimits, usual_user_file};
 use crate::exit::Exit;
+use crate::outlook::Outlook;
 use crate::output;
 use crate::problem::Problem;
+use crate::remembered_agent::RememberedAgent;
 use crate::spec_context::{current_dir, path_variable};
 
 pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
@@ -38,11 +48,29 @@ pub fn run(arguments: &Lint) -> Result<Exit, Problem> {
     output::print_lines(&judging::lines(&file, |command| {
         programs.can_run(&RealDisk, command)
     }))?;
+    if let Some(outlook) = outlook(&root, spec, &programs) {
+        output::print_lines(&risk::lines(&file, &outlook))?;
+    }
     for finding in findings {
         output::print("\n")?;
         output::print_lines(&[finding.line(&page)])?;
     }
     Ok(Exit::Success)
+}
+
+/// Returns what the history says about the tasks of the agent that would work on them. Settings that
+/// can't be read are not lint's business.
+fn outlook(root: &Path, spec: Spec, programs: &Programs) -> Option<Outlook> {
+    let paths = SpecPaths::new(root, spec);
+    let configuration = Configuration::load(usual_user_file(), root, root).ok()?;
+    let remembered = RememberedAgent::recall(&paths, &AgentFlags::default());
+    let settings = configuration.resolve_with(
+        &SettingFlags::default(),
+        remembered.layer(),
+        &StoredLimits::default(),
+    );
+    let agent = identity(&settings, &find_agent(&settings, programs));
+    Outlook::read(&settings, agent.name(), &paths)
 }
 
 /// Returns the first lines of a lint report.

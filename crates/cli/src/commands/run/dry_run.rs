@@ -10,6 +10,7 @@ use regreen_runtime::Preflight;
 use regreen_workspace::{RealDisk, read_text};
 
 use super::PreparedRun;
+use crate::outlook::{advice, likelihood, reasons};
 use crate::output::{printable, printable_line};
 use crate::problem::Problem;
 
@@ -41,6 +42,7 @@ pub fn page(ready: &PreparedRun) -> Result<String, Problem> {
                 service.as_ref(),
                 file.verify_commands(row),
             );
+            tell_outlook(&mut page, ready, &file, row);
         }
     }
     page.push_str(&limits(ready));
@@ -53,7 +55,13 @@ fn limits(ready: &PreparedRun) -> String {
     let span = |ms: u64| Span::from_millis(ms).to_string();
     let mut parts = vec![
         format!("{} attempts per task", config.limits.task_iterations),
-        format!("{} per attempt", span(config.attempt_timeout_ms)),
+        match config.auto_timeout {
+            true => format!(
+                "as suggested, or else {} per attempt",
+                span(config.attempt_timeout_ms)
+            ),
+            false => format!("{} per attempt", span(config.attempt_timeout_ms)),
+        },
         format!("{} per Verify", span(config.verify_timeout_ms)),
     ];
     if config.recovery {
@@ -143,6 +151,30 @@ fn tell(
     }
     for command in others.iter().filter(|command| command.is_left_out()) {
         tell_lines(page, "left out: ", [command.command.as_str()].into_iter());
+    }
+}
+
+/// Adds how long the task should take, and how likely it fails at first, if enough is known to say.
+fn tell_outlook(page: &mut String, ready: &PreparedRun, file: &TaskFile, row: RowId) {
+    let times = ready.config.times.as_ref();
+    let times = times.and_then(|times| times.of(&file.features(row))?.told());
+    if let Some(times) = times {
+        let _ = writeln!(page, "    time:   {}", printable_line(&times));
+    }
+    let outlook = ready.outlook.as_ref();
+    let Some(risk) = outlook.and_then(|outlook| outlook.risk(file, row)) else {
+        return;
+    };
+    let _ = writeln!(page, "    risk:   {}", likelihood(&risk));
+    for reason in reasons(&risk) {
+        let _ = writeln!(page, "            {}", printable_line(&reason));
+    }
+    let id = file.id(row).map(ToString::to_string).unwrap_or_default();
+    match advice(&risk, &id).as_str() {
+        "" => {}
+        advice => {
+            let _ = writeln!(page, "            to lower it: {advice}");
+        }
     }
 }
 

@@ -33,6 +33,7 @@ use crate::config::{
 use crate::exit::Exit;
 use crate::known_runs;
 use crate::learned;
+use crate::outlook::Outlook;
 use crate::output;
 use crate::plan::known_ids;
 use crate::problem::Problem;
@@ -99,6 +100,8 @@ struct PreparedRun {
     agent: Agent,
     /// How a person is asked, if at all.
     asks: AskMode,
+    /// What the history says about the tasks.
+    outlook: Option<Outlook>,
     /// The user has a state folder, where later runs find what they can learn from this one.
     has_state_folder: bool,
 }
@@ -144,11 +147,16 @@ impl PreparedRun {
         let programs = Programs::new(&path_variable(), &places.root);
         let agent = find_agent(&settings, &programs);
         let asks = ask_mode(arguments, &context);
+        let agent_identity = identity(&settings, &agent);
+        let outlook = has_state_folder
+            .then(|| Outlook::read(&settings, agent_identity.name(), places))
+            .flatten();
         Ok(Self {
             asks: asks.unwrap_or(AskMode::Given),
             config: with_recovery(
                 RunConfig {
-                    agent: identity(&settings, &agent),
+                    agent: agent_identity,
+                    times: outlook.as_ref().and_then(Outlook::times),
                     asks: asks.is_some(),
                     spec_argument: context.argument(arguments.spec.as_deref()),
                     stored_limits: Some(stored.limits()),
@@ -168,6 +176,7 @@ impl PreparedRun {
             settings,
             programs,
             agent,
+            outlook,
             has_state_folder,
         })
     }

@@ -1,8 +1,8 @@
 //! Statistics as lines.
 
 use regreen_history::{
-    AgentFigures, BlockerFigures, Place, Rate, RecallFigures, ResponseFigures, ShareFigures,
-    Statistics, TaskFigures,
+    AgentFigures, BlockerFigures, ForecastFigures, Place, Rate, RecallFigures, ResponseFigures,
+    ShareFigures, Statistics, TaskFigures,
 };
 use regreen_model::{Dollars, FailureKind, Span, visible_line};
 use regreen_reporters::{LineStyle, StatusLine, Tone};
@@ -53,6 +53,7 @@ pub(super) fn lines(statistics: &Statistics, style: LineStyle) -> Vec<StatusLine
         recall(&statistics.recall),
     ));
     lines.extend(section("AGENTS", "", agents(&statistics.agents)));
+    lines.extend(section("FORECAST", "", forecast(&statistics.forecast)));
     lines
 }
 
@@ -209,6 +210,30 @@ fn agents(figures: &[AgentFigures]) -> Vec<String> {
         )
     };
     figures.iter().map(row).collect()
+}
+
+/// How good predictions were, each made before its task was attempted.
+fn forecast(figures: &ForecastFigures) -> Vec<String> {
+    let risk = figures.risk.map(|risk| {
+        format!(
+            "{} {:>6} · predicted {:.0} % · {:.0} % failed · Brier score {:.3} (base rate {:.3})",
+            padded("fails at first", NAME),
+            risk.outcomes,
+            risk.predicted * 100.0,
+            risk.failed * 100.0,
+            risk.brier,
+            risk.base_brier
+        )
+    });
+    let limit = figures.time_limit.map(|limit| {
+        format!(
+            "{} {:>6} · {} of attempts ended within it",
+            padded("90 % time limit", NAME),
+            limit.kept.of,
+            percent(limit.kept)
+        )
+    });
+    risk.into_iter().chain(limit).collect()
 }
 
 fn per(tasks: &TaskFigures) -> String {

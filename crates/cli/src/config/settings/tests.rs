@@ -176,6 +176,8 @@ fn every_setting_reaches_the_run() {
         progress_file: None,
         folder: None,
         in_git: true,
+        auto_timeout: false,
+        times: None,
         keep_state: true,
         only,
         gate: Some("make check".to_owned()),

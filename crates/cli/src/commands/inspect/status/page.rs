@@ -1,7 +1,7 @@
 use regreen_model::{Dollars, Mark, OutlineKind, RunOutcome, Span, visible_line};
 use regreen_reporters::{
-    LineStyle, Status as StatusWord, StatusLine, Tone, VerifiedShare, headline, kind_and_place,
-    short_count,
+    LineStyle, Status as StatusWord, StatusLine, Tone, VerifiedShare, about_left, headline,
+    kind_and_place, short_count,
 };
 
 use super::{AtWork, Current, RunStatus, RunningService, Status, TaskStatus};
@@ -153,6 +153,7 @@ fn used(run: &RunStatus) -> String {
     }
     let time = budget.time_ms;
     parts.extend(time.map(|limit| format!("{} of {}", span(spent.time_ms), span(limit))));
+    parts.extend(run.left_ms.map(about_left));
     parts.join(" · ")
 }
 
