@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
-use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use regreen_test_support::{Output, Workspace};
 use serde_json::{Value, json};
@@ -18,8 +18,12 @@ const TASKS: &str = "\
 ";
 const PASSES: &str =
     "1.1:*) touch one; echo TASK_COMPLETE ;; 1.2:*) touch two; echo TASK_COMPLETE ;;";
-const NOON: i64 = 1_763_294_400_000;
 const HOUR: i64 = 3_600_000;
+
+fn now_ms() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    i64::try_from(now.as_millis()).unwrap()
+}
 
 /// A user whose history has runs of the workspace's own agent elsewhere.
 struct User {
@@ -55,21 +59,16 @@ impl User {
     /// else that passes after ten.
     fn remembers(self, runs: i64) -> Self {
         let lines: Vec<String> = (0..runs).map(|n| self.run(n).to_string()).collect();
-        let mut import = self.command(&["history", "import", "/dev/stdin"]);
-        let mut import = import
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut input = import.stdin.take().unwrap();
-        input.write_all(lines.join("\n").as_bytes()).unwrap();
-        drop(input);
-        assert!(import.wait().unwrap().success());
+        let export = self.home.path().join("export.jsonl");
+        fs::write(&export, lines.join("\n")).unwrap();
+        let import = ["history", "import", export.to_str().unwrap()];
+        self.regreen(&import).exits(0);
         self
     }
 
     fn run(&self, n: i64) -> Value {
-        let started = NOON + n * HOUR;
+        // Older runs than those of a year are not kept.
+        let started = now_ms() - (100 - n) * HOUR;
         let task = |id: &str, work: &str, minutes: u64, fails: bool| {
             json!({
                 "id": id,

@@ -270,9 +270,10 @@ fn outline_row(file: &TaskFile, id: RowId) -> Option<(OutlineRow, Option<RowId>)
         kind,
         done: file.is_done(id),
         optional: file.is_optional(id),
-        features: match file.is_done(id) {
-            true => TaskFeatures::default(),
-            false => file.features(id),
+        features: if file.is_done(id) {
+            TaskFeatures::default()
+        } else {
+            file.features(id)
         },
     };
     Some((row, fixes.or_else(|| file.parent(id))))

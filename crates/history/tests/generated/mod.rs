@@ -222,7 +222,7 @@ impl Journal {
         self.add(
             0,
             Event::TaskPicked {
-                task: picked(&key, &task.features),
+                task: Box::new(picked(&key, &task.features)),
             },
         );
         self.attempt(&key, 1, task);
@@ -343,7 +343,7 @@ pub(crate) fn score(
         keep_ms: u64::MAX,
         max_bytes: u64::MAX,
     };
-    let mut feed = |history: &mut History, runs: &[GeneratedRun]| {
+    let feed = |history: &mut History, runs: &[GeneratedRun]| {
         for run in runs {
             let digests = std::slice::from_ref(&run.digest);
             history

@@ -55,12 +55,13 @@ fn limits(ready: &PreparedRun) -> String {
     let span = |ms: u64| Span::from_millis(ms).to_string();
     let mut parts = vec![
         format!("{} attempts per task", config.limits.task_iterations),
-        match config.auto_timeout {
-            true => format!(
+        if config.auto_timeout {
+            format!(
                 "as suggested, or else {} per attempt",
                 span(config.attempt_timeout_ms)
-            ),
-            false => format!("{} per attempt", span(config.attempt_timeout_ms)),
+            )
+        } else {
+            format!("{} per attempt", span(config.attempt_timeout_ms))
         },
         format!("{} per Verify", span(config.verify_timeout_ms)),
     ];
