@@ -12,11 +12,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use regreen_model::fnv1a;
 use regreen_workspace::{Oid, RelPath};
 
 use super::test_review::TestRun;
 use crate::performer::Performer;
-use crate::spec_paths::fnv;
 
 /// Folders of installed packages. Tests read them.
 const LINKED: [&str; 7] = [
@@ -65,7 +65,7 @@ pub(crate) struct TestsBefore {
 impl TestsBefore {
     /// Uses a folder of this workspace below `checkouts`. Removes what a killed process has left there.
     pub(crate) fn new(checkouts: Option<&Path>, root: &Path) -> Self {
-        let name = format!("{:016x}", fnv(root.as_os_str().as_bytes()));
+        let name = format!("{:016x}", fnv1a(root.as_os_str().as_bytes()));
         let folder = checkouts.map(|checkouts| checkouts.join(name));
         if let Some(folder) = &folder {
             let _none = fs::remove_dir_all(folder);
