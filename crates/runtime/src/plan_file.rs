@@ -340,7 +340,7 @@ mod tests {
             plan.read().unwrap()
         });
         let key = read.rows().next().and_then(|row| read.key(row));
-        plan.set_box(&key.unwrap(), true).unwrap();
+        let _ = plan.set_box(&key.unwrap(), true).unwrap();
         (read, std::fs::read_to_string(&path).unwrap())
     }
 
@@ -377,7 +377,7 @@ mod tests {
                 thread::sleep(Duration::from_millis(80));
                 std::fs::write(&path, PLAN).unwrap();
             });
-            plan.set_box(&key, true).unwrap();
+            let _ = plan.set_box(&key, true).unwrap();
         });
         let then = std::fs::read_to_string(&path).unwrap();
         assert_eq!(then, "- [ ] 1.1 One\n- [x] 1.2 Two\n");
