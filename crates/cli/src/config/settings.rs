@@ -344,6 +344,7 @@ impl Settings {
             commit_all: self.commit.value == CommitMode::All,
             keep_state: self.keep_state.value,
             only,
+            accepted_tests: Vec::new(),
             recovery: false,
             repairs: self.repairs.value,
             keep_going: false,

@@ -449,7 +449,9 @@ fn doing(phase: &Phase) -> Option<&'static str> {
     match phase {
         Phase::Open | Phase::Closed => None,
         Phase::Attempting { .. } => Some("attempt"),
-        Phase::Verifying { .. } | Phase::JudgingClaims { .. } => Some("verifying"),
+        Phase::Verifying { .. } | Phase::ReviewingTests { .. } | Phase::JudgingClaims { .. } => {
+            Some("verifying")
+        }
         Phase::Waiting { .. } => Some("waiting"),
         // The question is shown whether a run is active or not.
         Phase::Asking { .. } => None,

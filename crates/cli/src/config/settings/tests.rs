@@ -135,6 +135,7 @@ fn every_setting_reaches_the_run() {
     let only = TaskId::parse("1.3");
     let config = settings.run_config("login", only.clone());
     let expected = RunConfig {
+        accepted_tests: Vec::new(),
         recovery: false,
         repairs: RepairPolicy::Safe,
         final_check: FinalCheckPolicy::Fail,
