@@ -276,6 +276,7 @@ impl Journal {
             verdict: Verdict::Green,
             diagnosis: None,
             took_ms,
+            tests: None,
         };
         self.add(took_ms, verified);
     }

@@ -319,7 +319,7 @@ fn verification(text: &str) -> Vec<Event> {
 }
 
 fn review(text: &str) -> TestReview {
-    let tests = || std::collections::BTreeSet::from([text.to_owned()]);
+    let tests = || BTreeSet::from([text.to_owned()]);
     TestReview {
         known: tests(),
         accepted: tests(),

@@ -15,7 +15,6 @@ use regreen_workspace::{
     Programs, RealDisk, Spec, find_spec, propose_gate, read_text, workspace_root,
 };
 
-pub use self::check::vague_words;
 use self::finding::Page;
 use crate::agent_lookup::{find_agent, identity};
 use crate::arguments::Lint;
