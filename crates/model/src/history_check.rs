@@ -53,8 +53,8 @@ pub struct HistoryParts {
 }
 
 impl HistoryParts {
-    /// Splits an `&&` list. A command that can't be split is left out as a whole if any part of it
-    /// looks at history.
+    /// Splits lines and lists joined by `;` and `&&`. A command that can't be split is left out as a
+    /// whole if any part of it looks at history.
     #[must_use]
     pub fn of(command: &str) -> Self {
         if !looks_at_history(command) {
@@ -63,20 +63,57 @@ impl HistoryParts {
                 left_out: None,
             };
         }
-        let parts = and_list(command).unwrap_or_default();
-        let (history, files): (Vec<&str>, Vec<&str>) =
-            parts.into_iter().partition(|part| looks_at_history(part));
-        if files.is_empty() || history.iter().any(|part| leaves_something(part)) {
+        let parts = split(command).unwrap_or_default();
+        let (history, files): (Vec<Part<'_>>, Vec<Part<'_>>) = parts
+            .into_iter()
+            .partition(|part| looks_at_history(part.text));
+        let needs_history = |part: &Part<'_>| {
+            ["$?", "PIPESTATUS"]
+                .iter()
+                .any(|name| part.text.contains(name))
+        };
+        if !files.iter().any(Part::checks_something)
+            || history.iter().any(|part| leaves_something(part.text))
+            || files.iter().any(needs_history)
+        {
             return Self {
                 repeated: None,
                 left_out: Some(command.to_owned()),
             };
         }
         Self {
-            repeated: Some(files.join(" && ")),
-            left_out: Some(history.join(" && ")),
+            repeated: Some(joined(&files)),
+            left_out: Some(joined(&history)),
         }
     }
+}
+
+/// A part of a list.
+#[derive(Clone, Copy, Debug)]
+struct Part<'t> {
+    text: &'t str,
+    /// What joins it to the part before it.
+    joint: &'static str,
+}
+
+impl Part<'_> {
+    /// Whether it isn't just a comment or a preparation.
+    fn checks_something(&self) -> bool {
+        let first = self.text.split_whitespace().next().unwrap_or_default();
+        !first.starts_with('#') && !["cd", "echo", "set"].contains(&first)
+    }
+}
+
+/// Joins parts as they were joined.
+fn joined(parts: &[Part<'_>]) -> String {
+    let mut text = String::new();
+    for part in parts {
+        if !text.is_empty() {
+            text.push_str(part.joint);
+        }
+        text.push_str(part.text);
+    }
+    text
 }
 
 /// Whether a part sets or writes something that later parts may need.
@@ -98,13 +135,26 @@ enum Inside {
     Parentheses,
 }
 
-/// Splits a list joined only by `&&`; `None` if the command is anything else.
-fn and_list(command: &str) -> Option<Vec<&str>> {
+/// Words of compound commands, whose parts need each other.
+const COMPOUND: [&str; 11] = [
+    "case", "do", "done", "elif", "else", "esac", "fi", "for", "if", "until", "while",
+];
+
+/// Splits lines and lists joined by `;` and `&&`; `None` if the command is anything else.
+fn split(command: &str) -> Option<Vec<Part<'_>>> {
     let (mut parts, mut start, mut inside) = (Vec::new(), 0, Vec::new());
+    let mut joint = "";
     let mut chars = command.char_indices().peekable();
-    let mut before = ' ';
+    let mut before = '\n';
     while let Some((at, char)) = chars.next() {
         let next = chars.peek().map(|(_, next)| *next);
+        let mut end_part = |next_joint: &'static str, from: usize| {
+            let text = command.get(start..at)?.trim();
+            parts.push(Part { text, joint });
+            joint = next_joint;
+            start = from;
+            Some(())
+        };
         match (inside.last(), char) {
             (Some(Inside::Single), '\'') => drop(inside.pop()),
             (Some(Inside::Single), _) => {}
@@ -120,21 +170,38 @@ fn and_list(command: &str) -> Option<Vec<&str>> {
             (Some(_), _) => {}
             (None, '&') if before == '>' || next == Some('>') => {}
             (None, '&') if next == Some('&') => {
-                parts.push(command.get(start..at)?.trim());
+                end_part(" && ", at + 2)?;
                 chars.next();
-                start = at + 2;
             }
             (None, '|') if next == Some('|') => return None,
-            // An `&&` inside a group, a test or a comment doesn't separate parts of this list.
-            (None, '&' | ';' | '\n' | ')' | '{' | '}' | '#') => return None,
+            (None, ';') if next != Some(';') => end_part("; ", at + 1)?,
+            (None, '\n') => end_part("\n", at + 1)?,
+            // A comment goes on to the end of its line.
+            (None, '#') if before.is_whitespace() => {
+                while chars.next_if(|(_, char)| *char != '\n').is_some() {}
+            }
+            // An `&&` inside a group or a test doesn't separate parts of this list.
+            (None, '&' | ';' | ')' | '{' | '}') => return None,
             (None, '[') if next == Some('[') => return None,
+            (None, '<') if next == Some('<') => return None,
             (None, _) => {}
         }
         before = char;
     }
-    parts.push(command.get(start..)?.trim());
-    let is_whole = inside.is_empty() && parts.iter().all(|part| !part.is_empty());
+    let text = command.get(start..)?.trim();
+    parts.push(Part { text, joint });
+    let is_whole = inside.is_empty() && is_list(&parts);
+    parts.retain(|part| !part.text.is_empty());
     is_whole.then_some(parts)
+}
+
+/// Whether every part is a command of its own. Only a line may be empty, or the end of the last.
+fn is_list(parts: &[Part<'_>]) -> bool {
+    let is_own = |part: &Part<'_>| {
+        let first = part.text.split_whitespace().next().unwrap_or_default();
+        !COMPOUND.contains(&first) && (!part.text.is_empty() || part.joint != " && ")
+    };
+    parts.iter().all(is_own)
 }
 
 /// Returns whether any part of a shell command looks at git history or pull requests.
@@ -269,6 +336,17 @@ mod tests {
                 "grep -q 'a && b' f",
                 "test -z \"$(git status --porcelain && echo \")\")\"",
             ),
+            (
+                "git log -1; npm test && true",
+                "npm test && true",
+                "git log -1",
+            ),
+            ("git diff --stat; test -f d", "test -f d", "git diff --stat"),
+            (
+                "git log --oneline | head -1\n\n# it's there\ntest -f a\ngit status",
+                "# it's there\ntest -f a",
+                "git log --oneline | head -1\ngit status",
+            ),
         ] {
             check_parts(command, Some(repeated), Some(left_out));
         }
@@ -280,7 +358,10 @@ mod tests {
             "git log",
             "git status && git diff --quiet",
             "git diff --quiet || npm test && true",
-            "git log -1; npm test && true",
+            "git diff --quiet; test $? -eq 1",
+            "git diff --stat;\ncd app",
+            "git log -1\nif true\nthen npm test\nfi",
+            "git log -1; cat <<E\ngit\nE",
             "x=$(git rev-parse HEAD) && test -n \"$x\"",
             "git diff > out && grep -q x out",
             "{ git log && npm test; }",

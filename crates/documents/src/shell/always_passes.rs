@@ -20,7 +20,10 @@ const LEAVING: &[&str] = &["exit", "return"];
 #[must_use]
 pub fn always_passes(text: &str) -> Option<&str> {
     let list = read(text)?;
-    let last = list.statements.last()?;
+    let Some(last) = list.statements.last() else {
+        // Only comments.
+        return Some(text.trim()).filter(|text| !text.is_empty());
+    };
     if can_fail(&list) || may_end_early(&list) {
         return None;
     }
@@ -32,6 +35,20 @@ pub fn always_passes(text: &str) -> Option<&str> {
         None => 0,
     };
     Some(text[from..last.range.end].trim())
+}
+
+/// Returns whether a text does nothing but print or list, or is `true`: its author asks for no
+/// check, and nothing that can fail is hidden.
+pub(crate) fn only_prints(text: &str) -> bool {
+    let Some(list) = read(text).filter(|list| !list.statements.is_empty()) else {
+        return false;
+    };
+    let prints = |stage: &Stage| match stage {
+        Stage::Simple(simple) => simple.is_one_of(SUCCEEDING) || simple.is_one_of(LISTING),
+        _ => false,
+    };
+    let mut pipelines = list.statements.iter().flat_map(|one| &one.pipelines);
+    pipelines.all(|(_, pipeline)| pipeline.stages.iter().all(prints))
 }
 
 /// Whether the script may end early. Other programs that it starts, such as `sh -c 'exit 4'`, can't
@@ -120,7 +137,7 @@ fn pipeline_can_fail(pipeline: &Pipeline) -> bool {
         return pipeline.stages.iter().take(earlier).any(stage_can_fail);
     }
     match pipeline.stages.as_slice() {
-        [_, .., Stage::Simple(last)] if only_counts(last) => false,
+        [_, .., Stage::Simple(last)] if only_counts(last) || only_edits(last) => false,
         stages => stages.last().is_some_and(stage_can_fail),
     }
 }
@@ -128,6 +145,13 @@ fn pipeline_can_fail(pipeline: &Pipeline) -> bool {
 /// Whether this counts what comes before it in the pipeline, which succeeds with any input.
 fn only_counts(simple: &Simple) -> bool {
     simple.program() == "wc" && !has_operand(simple)
+}
+
+/// Whether this is `sed 's/a/b/'` at the end of a pipeline, which succeeds with any input.
+fn only_edits(simple: &Simple) -> bool {
+    let mut words = simple.argv().iter().skip(1).map(|word| word.text.as_str());
+    let ends = |word: &str| word.contains(['q', 'Q']) || word.starts_with("--");
+    simple.program() == "sed" && simple.argv().len() == 2 && !words.any(ends)
 }
 
 fn stage_can_fail(stage: &Stage) -> bool {
@@ -148,6 +172,9 @@ fn simple_can_fail(simple: &Simple) -> bool {
     match simple.program() {
         // It succeeds whether it prints PASS or FAIL, unless told to exit.
         "awk" => simple.argv().iter().any(|word| may_exit(&word.text)),
+        // It succeeds however the command in `$(…)` ended.
+        "declare" | "export" | "local" | "readonly" | "typeset" => false,
+        "bash" | "dash" | "sh" | "zsh" => !hides_failure(simple),
         // Without a name, it succeeds however they ended.
         "wait" => simple.argv().len() > 1,
         "find" => find_can_fail(simple),
@@ -155,6 +182,19 @@ fn simple_can_fail(simple: &Simple) -> bool {
         program if LEAVING.contains(&program) => !leaves_with_success(simple),
         program => !SUCCEEDING.contains(&program),
     }
+}
+
+/// Whether this is `bash -c "make test | tail"`: only the last stage of such a pipeline counts.
+fn hides_failure(simple: &Simple) -> bool {
+    let [_, flag, script] = simple.argv() else {
+        return false;
+    };
+    let script = unquoted(&script.text);
+    let list = Some(script).filter(|script| !script.contains("pipefail"));
+    let list = list.as_deref().and_then(read);
+    let last = list.as_ref().and_then(|list| list.statements.last());
+    let last = last.and_then(|last| last.pipelines.last());
+    flag.text.ends_with('c') && last.is_some_and(|(_, last)| passes_on(last) && !last.is_negated)
 }
 
 fn leaves_with_success(simple: &Simple) -> bool {
@@ -192,6 +232,13 @@ mod tests {
     fn checks_that_can_not_fail_are_found() {
         for (script, why) in [
             ("true", "true"),
+            ("# make test", "# make test"),
+            ("export OUT=$(make test)", "export OUT=$(make test)"),
+            ("make test | sed 's/x/y/'", "make test | sed 's/x/y/'"),
+            (
+                "bash -c \"make test | tail -3\"",
+                "bash -c \"make test | tail -3\"",
+            ),
             (":", ":"),
             ("echo done", "echo done"),
             ("make test || true", "|| true"),

@@ -7,7 +7,7 @@ use regreen_model::{CommandInput, Comparison, Expectation};
 
 use self::files::files_of;
 pub(super) use self::files::interpreted_script;
-use super::{List, Pipeline, Simple, Stage, Statement, Word, read};
+use super::{Joint, List, Pipeline, Simple, Stage, Statement, Word, read};
 
 /// Programs that tell whether a file exists.
 const NAMING: &[&str] = &["ls", "stat"];
@@ -98,7 +98,16 @@ impl<'t> Found<'t> {
 impl Found<'_> {
     fn list(&mut self, list: &List, proof: Proof) {
         for Statement { pipelines, .. } in &list.statements {
-            for (_, pipeline) in pipelines {
+            for (at, (_, pipeline)) in pipelines.iter().enumerate() {
+                // `grep -q x f && exit 1` passes if nothing is found.
+                let is_unwanted = matches!(
+                    pipelines.get(at + 1),
+                    Some((Joint::And, next)) if next.stages.iter().any(ends_in_failure)
+                );
+                let proof = match proof {
+                    Proof::Negation if is_unwanted => Proof::Failure,
+                    proof => proof,
+                };
                 self.pipeline(pipeline, proof);
             }
         }
@@ -118,6 +127,25 @@ impl Found<'_> {
                     let folder = self.folder.clone();
                     self.list(list, proof);
                     self.folder = folder;
+                }
+                // `if grep -q x f; then exit 1; fi` passes if nothing is found.
+                Stage::Control {
+                    conditions,
+                    bodies,
+                    is_loop: false,
+                } if proof == Proof::Negation => {
+                    let is_unwanted = bodies.first().is_some_and(|body| {
+                        let last = body.list.statements.last();
+                        let last = last.and_then(|last| last.pipelines.last());
+                        last.is_some_and(|(_, last)| last.stages.iter().any(ends_in_failure))
+                    });
+                    if let Some(condition) = conditions.first().filter(|_| is_unwanted) {
+                        self.list(condition, Proof::Failure);
+                    }
+                }
+                Stage::Test if proof == Proof::Negation => {
+                    let text = self.text.get(pipeline.range.clone()).unwrap_or_default();
+                    self.tested(text);
                 }
                 _ => {}
             }
@@ -170,6 +198,19 @@ impl Found<'_> {
         }
     }
 
+    /// Handles `[[ -z $(grep -r x src) ]]`.
+    fn tested(&mut self, text: &str) {
+        let inner = text
+            .strip_prefix("[[")
+            .and_then(|text| text.strip_suffix("]]"));
+        let inner = inner.and_then(|text| text.trim().strip_prefix("-z "));
+        let inner = inner.map(|text| text.trim().trim_matches('"'));
+        let inner = inner.and_then(|text| text.strip_prefix("$(")?.strip_suffix(')'));
+        if let Some(list) = inner.and_then(read) {
+            self.list(&list, Proof::Absence);
+        }
+    }
+
     fn change_folder(&mut self, simple: &Simple, proof: Proof) {
         let Some(folder) = simple.argv().get(1).and_then(plain) else {
             self.folder = None;
@@ -217,6 +258,16 @@ impl Found<'_> {
             });
         }
     }
+}
+
+/// Whether this is `exit 1` or `false`.
+fn ends_in_failure(stage: &Stage) -> bool {
+    let Stage::Simple(simple) = stage else {
+        return false;
+    };
+    let status = simple.argv().get(1).map(|word| word.text.as_str());
+    simple.program() == "false"
+        || (simple.is_one_of(&["exit", "return"]) && status.is_some_and(|status| status != "0"))
 }
 
 pub(super) fn changes_folder(simple: &Simple) -> bool {
@@ -273,6 +324,7 @@ mod tests {
             ("python3 app.py missing.json", vec!["app.py"]),
             ("python3 -W error app.py", vec!["app.py"]),
             ("python3 -m app x.py", vec![]),
+            ("python3 -m pytest tests/test_a.py", vec!["tests/test_a.py"]),
             ("python3 -c 'import x'", vec![]),
             ("sh -x t.sh --bad", vec!["t.sh"]),
             ("bash -c 'exit 1'", vec![]),
@@ -314,6 +366,7 @@ mod tests {
             ("sed -n '1p' a", vec!["a"]),
             ("jq -e .x a.json", vec!["a.json"]),
             ("ls gone.txt 2>/dev/null", vec![]),
+            ("ls src/*.tmp | wc -l", vec!["src"]),
             ("tail -n 5 a.log", vec!["a.log"]),
             ("cd app; cat \"$F\" b", vec!["app", "app/b"]),
             ("cd $X; cat b", vec![]),
@@ -335,6 +388,11 @@ mod tests {
             ("test -z \"$(grep -r TODO src)\"", vec!["src"]),
             ("[ -z \"$(cat a | grep x)\" ]", vec!["a"]),
             ("[ -n \"$(cat a)\" ]", vec![]),
+            ("[[ -z $(grep -r TODO src) ]]", vec!["src"]),
+            ("if grep -q x a; then exit 1; fi", vec!["a"]),
+            ("if grep -q x a; then make; fi", vec![]),
+            ("grep -q x a && exit 1 || exit 0", vec!["a"]),
+            ("grep -q x a || exit 1", vec![]),
         ] {
             check(text, None, &needed);
         }

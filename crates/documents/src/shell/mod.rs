@@ -29,6 +29,7 @@ mod word;
 use std::ops::Range;
 
 pub use always_passes::always_passes;
+pub(crate) use always_passes::only_prints;
 pub use finding::{PathState, RedCommand};
 pub use guard::{Shell, guarded};
 pub use inputs::inputs_of;
@@ -142,6 +143,20 @@ pub fn says_no_with_one(text: &str) -> bool {
     let is_negated = judging_pipeline(text).is_none_or(|pipeline| pipeline.is_negated);
     let compares = |simple: Simple| simple.is_one_of(COMPARING);
     is_search(text) || (!is_negated && judging_program(text).is_some_and(compares))
+}
+
+/// Returns whether a text ends with a program that searches, compares, counts or prints, so that
+/// its success doesn't mean that all is well.
+pub(crate) fn only_tells(text: &str) -> bool {
+    const TELLING: &[&str] = &[
+        "curl", "echo", "find", "jq", "ls", "printf", "sed", "wc", "awk",
+    ];
+    judging_program(text).is_none_or(|simple| {
+        [SEARCHING, COMPARING, PASSING_ON, TELLING]
+            .iter()
+            .any(|programs| simple.is_one_of(programs))
+            || ["git", "gh"].contains(&simple.program())
+    })
 }
 
 fn judging_pipeline(text: &str) -> Option<Pipeline> {

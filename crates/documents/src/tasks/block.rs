@@ -2,7 +2,7 @@
 
 use regreen_model::{TaskKind, Warning};
 
-use super::row::{Row, RowBox, RowHead, RowId, looks_like_box};
+use super::row::{Row, RowBox, RowHead, RowId, has_box, looks_like_box};
 use crate::markdown::{Line, LineKind};
 
 /// Returns all rows of a text with their blocks. Ids and kinds are set later.
@@ -88,24 +88,43 @@ fn end_block(rows: &mut [Row], index: usize, end: usize) {
 
 /// Warns about lines that look like rows but aren't.
 pub(crate) fn near_misses(text: &str, lines: &[Line]) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        let content = match &line.kind {
-            LineKind::Item(item) => text.get(item.content..line.end),
-            // A list marker without a blank after it: `-[ ] a`.
-            LineKind::Text => text
-                .get(line.first..line.end)
-                .and_then(|text| text.strip_prefix(['-', '*', '+']))
-                .filter(|text| RowBox::parse(text).is_some()),
-            _ => None,
-        };
-        let is_item = line.item().is_some();
-        if content.is_some_and(|content| !is_item || looks_like_box(content)) {
-            warnings.push(Warning::new(
-                at + 1,
-                "looks like a task, but is not one; write `- [ ] ` with these spaces",
-            ));
+    let is_near = |at: &usize| near_miss(text, lines, *at).is_some();
+    let warning = |at: usize| {
+        Warning::new(
+            at + 1,
+            "looks like a task, but is not one; write `- [ ] ` with these spaces",
+        )
+    };
+    (0..lines.len()).filter(is_near).map(warning).collect()
+}
+
+/// Returns the text of a line that looks like a row but isn't one.
+pub(crate) fn near_miss<'t>(text: &'t str, lines: &[Line], at: usize) -> Option<&'t str> {
+    let line = lines.get(at)?;
+    match &line.kind {
+        LineKind::Item(item) => {
+            let content = text.get(item.content..line.end)?;
+            let visible = content.trim_start_matches(is_unseen);
+            let is_hidden = visible.len() < content.len() && has_box(visible);
+            (is_hidden || looks_like_box(content)).then_some(content)
         }
+        LineKind::Text => {
+            let line = text.get(line.first..line.end)?;
+            let marked = line.trim_start_matches(is_unseen);
+            // A list marker without a blank after it, or with one that Markdown doesn't know.
+            let content = marked.strip_prefix(['-', '*', '+', '\u{2010}', '–'])?;
+            let content = content.trim_start_matches(is_unseen);
+            let is_box = RowBox::parse(content).is_some() || looks_like_box(content);
+            is_box.then_some(content)
+        }
+        _ => None,
     }
-    warnings
+}
+
+/// Whether a character can't be seen, and isn't one of Markdown's blanks.
+fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{a0}' | '\u{feff}' | '\u{200b}'..='\u{200d}' | '\u{2060}'
+    ) || c == ' '
 }

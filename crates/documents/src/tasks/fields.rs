@@ -2,8 +2,10 @@
 
 use regreen_model::Fields;
 
-use super::code::{has_backticks, open_span};
+use super::block::near_miss;
+use super::code::{has_backticks, open_span, spans};
 use super::row::Row;
+use super::verify::is_surely_a_command;
 use crate::markdown::{Item, Line};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,21 +43,43 @@ impl FieldName {
     }
 }
 
-/// Whether this is `Verify`, `Verify 2`, `Verify (unit)`, `Verify commands` or `Verification`.
-/// `Verified` is a record, and a bold sentence that starts with one of these words is just a
-/// sentence.
+/// Whether this is `Verify`, `Verify 2`, `Verify (unit)`, `Verify: unit`, `Verify tests`, `Also
+/// verify` or `Verification`. `Verified` is a record, and a bold sentence that starts with one of
+/// these words is just a sentence.
 fn is_verify(name: &str) -> bool {
+    let name = name.strip_prefix("also ").unwrap_or(name);
+    let is_noun_form = name.starts_with("verification");
     let rest = name
         .strip_prefix("verification")
         .or_else(|| name.strip_prefix("verify"));
-    let Some(rest) = rest.map(str::trim) else {
+    let Some(rest) = rest else {
         return false;
     };
-    let is_aside = rest.starts_with('(') && rest.ends_with(')');
-    let is_number = rest.trim_start_matches('#').parse::<u8>().is_ok();
-    let is_noun = ["command", "commands", "step", "steps"].contains(&rest);
-    rest.is_empty() || is_aside || is_number || is_noun
+    let is_set_off = rest
+        .trim_start()
+        .starts_with(['(', ':', '-', '–', '—', '/', '#'])
+        || rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
+    let rest = rest.trim().trim_end_matches('.');
+    let is_noun = ["command", "commands", "step", "steps"].contains(&rest)
+        || (!is_noun_form && NAMES.contains(&rest));
+    rest.is_empty() || is_set_off || is_noun
 }
+
+/// Words after `Verify` that name a part of it.
+const NAMES: &[&str] = &[
+    "again",
+    "also",
+    "build",
+    "e2e",
+    "integration",
+    "lint",
+    "manually",
+    "test",
+    "tests",
+    "types",
+    "unit",
+    "unit tests",
+];
 
 /// Reads the fields of a row's block. If a field occurs twice, the first counts; for Verify, all
 /// do. Without a Do field, the code blocks directly below the row take its place.
@@ -67,17 +91,33 @@ pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
     let mut blocks = Vec::new();
     // What is indented no deeper than the row belongs to the page, such as how to roll it back.
     let mut is_over = false;
+    // Whether what comes next goes on with a Verify.
+    let mut in_verify = false;
     while at < block_end {
+        // What looks like the next task has its own fields.
+        if lines
+            .get(at)
+            .is_some_and(|line| line.indent <= row.indent && near_miss(text, lines, at).is_some())
+        {
+            break;
+        }
         let Some(item) = lines.get(at).and_then(Line::item) else {
             let end = fence_end(lines, at, block_end);
             is_over |= ends_row(lines.get(at), row);
             let own = lines.get(at..end).filter(|_| !is_over);
+            let script = own.filter(|own| in_verify && !own.is_empty());
+            if let Some(script) = script {
+                fields.more_verify.push(value(text, "", script));
+                at = end;
+                continue;
+            }
             blocks.extend(own.unwrap_or_default());
             at = end.max(at + 1);
             continue;
         };
         if item.indent <= row.indent {
             is_over = true;
+            in_verify = false;
             at += 1;
             continue;
         }
@@ -86,7 +126,19 @@ pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
         let end = item_end(lines, at, block_end, item.indent);
         let end = span_end(text, lines, at, end, block_end);
         if item.indent <= direct {
+            let before = fields.verify_fields().count();
             take_field(text, lines, at, end, item, &mut fields);
+            let content = lines
+                .get(at)
+                .map_or("", |line| &text[item.content..line.end]);
+            if FieldName::parse(content).is_some() {
+                in_verify = fields.verify_fields().count() > before;
+            } else if in_verify && is_check(content) {
+                let below = lines.get(at + 1..end).unwrap_or_default();
+                fields.more_verify.push(value(text, content, below));
+            } else {
+                in_verify = false;
+            }
             at = end;
         } else {
             at += 1;
@@ -96,6 +148,14 @@ pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
         fields.action = Some(value(text, "", blocks));
     }
     fields
+}
+
+/// Whether an item next to a Verify is one more command of it, though it isn't nested.
+fn is_check(content: &str) -> bool {
+    match spans(content).as_slice() {
+        [only] => only.is_whole(content) && is_surely_a_command(&only.code),
+        _ => false,
+    }
 }
 
 /// Whether a line below a row belongs to the page again, not to the row.
@@ -245,6 +305,13 @@ mod tests {
             "Verify (B)",
             "Verify commands",
             "Verification",
+            "Verify tests",
+            "Verify: unit",
+            "Verify - unit",
+            "Verify again",
+            "Verify/unit",
+            "Verify 2.",
+            "Also verify",
         ] {
             let content = format!("**{name}**: `x`");
             assert_eq!(

@@ -107,6 +107,19 @@ impl TaskFile {
         self.dialect
     }
 
+    /// Returns the lines that look like rows but aren't, unless they are marked as done.
+    pub(crate) fn look_alikes(&self) -> Vec<(usize, String)> {
+        let lines = 0..self.lines.len();
+        let near = lines.filter_map(|at| {
+            let text = block::near_miss(&self.text, &self.lines, at)?;
+            let is_done = ["[x", "[X"]
+                .iter()
+                .any(|mark| text.trim_start().starts_with(mark));
+            (!is_done).then(|| (at + 1, text.to_owned()))
+        });
+        near.collect()
+    }
+
     /// Returns the warnings, in file order.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {

@@ -1,4 +1,4 @@
-//! Open rows that look like tasks but aren't: nothing runs or ticks them.
+//! Open rows and lines that look like tasks but aren't: nothing runs or ticks them.
 
 use regreen_model::{PlainLine, Task, TaskKind};
 
@@ -12,9 +12,14 @@ pub const UNRUN_HELP: &str = "give it an id like the other tasks have to make it
 const NAMED: usize = 4;
 const TITLE_CHARS: usize = 60;
 
-/// Open rows that never run, because the other tasks have ids and these don't.
+/// Open rows that never run, because the other tasks have ids and these don't, and lines that only
+/// look like rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UnrunRows(Vec<Task>);
+pub struct UnrunRows {
+    rows: Vec<Task>,
+    /// The lines that look like rows, with their texts.
+    look_alikes: Vec<(usize, String)>,
+}
 
 impl TaskFile {
     /// Returns the open rows that never run. Checklist items within a task are part of its text,
@@ -28,7 +33,10 @@ impl TaskFile {
             let is_text = self.parent(row).is_some() && task.fields.verify.is_none();
             (!is_text).then_some(task)
         });
-        UnrunRows(rows.collect())
+        UnrunRows {
+            rows: rows.collect(),
+            look_alikes: self.look_alikes(),
+        }
     }
 }
 
@@ -36,13 +44,13 @@ impl UnrunRows {
     /// Returns the rows.
     #[must_use]
     pub fn rows(&self) -> &[Task] {
-        &self.0
+        &self.rows
     }
 
     /// Returns a text with their number; `None` if there are none.
     #[must_use]
     pub fn message(&self) -> Option<String> {
-        match self.0.len() {
+        match self.rows.len() {
             0 => None,
             1 => Some("1 open row has no id, so it is not run".to_owned()),
             rows => Some(format!("{rows} open rows have no id, so they are not run")),
@@ -52,13 +60,41 @@ impl UnrunRows {
     /// Returns the message for views that don't show the rows themselves.
     #[must_use]
     pub fn notice(&self) -> Option<String> {
+        let notices = [self.rows_notice(), self.look_alikes_notice()];
+        let notices: Vec<String> = notices.into_iter().flatten().collect();
+        (!notices.is_empty()).then(|| notices.join(". "))
+    }
+
+    fn look_alikes_notice(&self) -> Option<String> {
+        let named = |(line, text): &(usize, String)| {
+            format!("line {line} ({})", PlainLine::flatten(text, TITLE_CHARS))
+        };
+        let names: Vec<String> = self.look_alikes.iter().take(NAMED).map(named).collect();
+        let more = match self.look_alikes.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let message = match self.look_alikes.len() {
+            0 => return None,
+            1 => "1 line looks like a task, but is not one, so it is not run".to_owned(),
+            lines => {
+                format!("{lines} lines look like tasks, but are not, so they are not run")
+            }
+        };
+        Some(format!(
+            "{message}: {}{more}; write `- [ ] ` with these spaces",
+            names.join(", ")
+        ))
+    }
+
+    fn rows_notice(&self) -> Option<String> {
         let named = |task: &Task| {
             let title = PlainLine::flatten(&task.title, TITLE_CHARS);
             let verify = task.fields.verify.as_ref().map(|_| ", with a Verify");
             format!("line {} ({title}{})", task.line, verify.unwrap_or_default())
         };
-        let names: Vec<String> = self.0.iter().take(NAMED).map(named).collect();
-        let more = match self.0.len().saturating_sub(NAMED) {
+        let names: Vec<String> = self.rows.iter().take(NAMED).map(named).collect();
+        let more = match self.rows.len().saturating_sub(NAMED) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
@@ -93,6 +129,38 @@ mod tests {
         let said = notice(&many).unwrap();
         assert!(said.starts_with("6 open rows have no id, so they are not run: line 5 ("));
         assert!(said.contains("line 9 (more) and 2 more; give it"), "{said}");
+    }
+
+    #[test]
+    fn lines_that_only_look_like_tasks_are_named() {
+        for line in [
+            "- [] 1.2 b",
+            "-[ ] 1.2 b",
+            "- [ ]1.2 b",
+            "- [  ] 1.2 b",
+            "- [✓] 1.2 b",
+            "- [ ]\u{a0}1.2 b",
+            "-\u{a0}[ ] 1.2 b",
+            "- [\u{a0}] 1.2 b",
+            "\u{200b}- [ ] 1.2 b",
+        ] {
+            let text = format!("- [ ] 1.1 a\n{line}\n  - **Verify**: `false`\n- [ ] 1.3 c\n");
+            let said = notice(&text).unwrap_or_default();
+            assert!(said.contains("line 2 ("), "{line}: {said:?}");
+            let file = TaskFile::read(text);
+            // Its Verify is its own, not that of the row above.
+            assert!(
+                file.rows().all(|row| file.verify_commands(row).is_empty()),
+                "{line}"
+            );
+        }
+        for line in ["- [link](x)", "- [P] a", "Text - [ ] b", "- a [ ] b"] {
+            assert_eq!(
+                notice(&format!("- [ ] 1.1 a\n- [ ] 1.2 b\n{line}\n")),
+                None,
+                "{line}"
+            );
+        }
     }
 
     #[test]

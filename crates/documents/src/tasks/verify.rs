@@ -2,14 +2,17 @@
 
 mod bare;
 mod expectation;
+mod introduction;
 mod place;
 mod sentence;
 
+pub(crate) use self::bare::is_surely_a_command;
+
 use regreen_model::{Fields, VerifyCommand, VerifyForm};
 
-use super::code::{Piece, pieces, spans};
+use super::code::{Piece, Span, pieces, spans};
 use super::{RowId, TaskFile};
-use crate::shell::is_setup;
+use crate::shell::{always_passes, is_setup, only_prints};
 
 /// Returns the commands in a Verify field, in order. Whether a word is a program isn't known here.
 #[must_use]
@@ -113,27 +116,75 @@ fn commands_of(field: &str, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyComman
     let mut commands = if parts.scripts.is_empty() {
         from_prose(&parts.prose, files)
     } else {
-        let mut scripts: Vec<VerifyCommand> = parts
-            .scripts
-            .into_iter()
-            .map(VerifyCommand::always)
-            .collect();
-        // Text before a script says what it is for.
-        if let Some(last) = scripts.last_mut() {
-            last.unchecked = unchecked_lines(&parts.after);
-        }
-        let place = place::stated(&parts.prose, &scripts);
-        leave_unchecked(&mut scripts, place);
-        scripts
+        from_scripts(&parts, files)
     };
     commands.retain(|command| !is_by_hand(&command.command));
+    commands.iter_mut().for_each(introduction::apply_comments);
+    note_unfailing(&mut commands);
     commands
+}
+
+/// Notes what proves nothing because it hides a failure. `true` and `echo` hide none, and other
+/// commands that can't fail may stand beside those that decide.
+fn note_unfailing(commands: &mut [VerifyCommand]) {
+    let can_fail = |one: &VerifyCommand| {
+        !is_setup(&one.command) && (one.expects.is_some() || always_passes(&one.command).is_none())
+    };
+    let is_decided = commands.iter().any(can_fail);
+    for command in commands {
+        let Some(why) = always_passes(&command.command) else {
+            continue;
+        };
+        let is_beside = is_decided && why == command.command.trim();
+        let is_told = command.expects.is_some() || command.unchecked.is_some();
+        let prepares = is_setup(&command.command) && !command.command.contains("$(");
+        let hides = !prepares && !only_prints(&command.command);
+        if !is_told && !is_beside && hides {
+            let line = why.lines().next().unwrap_or_default();
+            command.unchecked = Some(format!("always passes: {line}"));
+        }
+    }
+}
+
+fn from_scripts(parts: &Parts, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyCommand> {
+    let mut scripts: Vec<VerifyCommand> = Vec::new();
+    for Script { before, code } in &parts.scripts {
+        let mut script = VerifyCommand::always(code.as_str());
+        let is_one = parts.scripts.len() == 1 && code.lines().count() == 1;
+        let subject = expectation::Subject {
+            is_several: !is_one,
+            ..expectation::Subject::of(code)
+        };
+        introduction::apply(&mut script, before, subject);
+        scripts.push(script);
+    }
+    let below: Vec<VerifyCommand> = from_prose(&parts.after, files)
+        .into_iter()
+        .filter(|command| is_surely_a_command(&command.command))
+        .collect();
+    if let Some(last) = scripts.last_mut()
+        && last.unchecked.is_none()
+        && below.is_empty()
+    {
+        last.unchecked = unchecked_lines(&parts.after);
+    }
+    let place = place::stated(&parts.prose, &scripts);
+    leave_unchecked(&mut scripts, place);
+    scripts.extend(below);
+    scripts
+}
+
+/// A shell script of a field.
+struct Script {
+    /// The prose since the script before it.
+    before: String,
+    code: String,
 }
 
 /// The shell scripts of a field, and everything that isn't a code block.
 #[derive(Default)]
 struct Parts {
-    scripts: Vec<String>,
+    scripts: Vec<Script>,
     prose: String,
     /// The prose after the last script.
     after: String,
@@ -146,8 +197,8 @@ impl Parts {
             match piece {
                 Piece::Code { language, code } if is_shell(&language) => {
                     if !code.trim().is_empty() {
-                        parts.scripts.push(code);
-                        parts.after.clear();
+                        let before = std::mem::take(&mut parts.after);
+                        parts.scripts.push(Script { before, code });
                     }
                 }
                 Piece::Code { .. } => {}
@@ -170,13 +221,31 @@ fn is_shell(language: &str) -> bool {
 fn from_prose(prose: &str, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyCommand> {
     let spans = spans(prose);
     match spans.as_slice() {
-        [] => prose
-            .lines()
-            .filter_map(|line| bare::command(line, files))
-            .collect(),
+        [] => bare_commands(prose, files),
         [only] if only.is_whole(prose) => vec![VerifyCommand::always(only.code.as_str())],
-        spans => sentence::commands(prose, spans, files),
+        spans => {
+            let mut commands = sentence::commands(prose, spans, files);
+            // A line of its own next to them, as in a list of which one has no backticks.
+            let mut end = 0;
+            let lines = prose.split_inclusive('\n').filter(|line| {
+                let start = end;
+                end += line.len();
+                let is_code = |span: &Span| span.range.start < end && start < span.range.end;
+                !spans.iter().any(is_code)
+            });
+            let sure = lines.filter(|line| is_surely_a_command(without_bullet(line)));
+            let bare: Vec<VerifyCommand> =
+                sure.filter_map(|line| bare::command(line, files)).collect();
+            commands.extend(bare);
+            commands
+        }
     }
+}
+
+/// Returns the commands on lines without backticks.
+fn bare_commands(prose: &str, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyCommand> {
+    let commands = prose.lines().filter_map(|line| bare::command(line, files));
+    commands.collect()
 }
 
 /// Returns the first line that states a result.

@@ -191,10 +191,11 @@ impl CommandResult<'_> {
         self.exit_code == 0 || (self.exit_code == 1 && self.says_no_with_one)
     }
 
-    /// Returns whether the command ran. A missing program fails as well, but not as the task means
-    /// it.
+    /// Returns whether the command ran to its end. A missing program or module fails as well, as
+    /// does what is out of time or killed, but not as the task means it.
     fn has_run(self) -> bool {
-        !matches!(self.exit_code, 126 | 127)
+        let is_killed = (124..=192).contains(&self.exit_code) && self.exit_code != 128;
+        !is_killed && !self.stderr.lines().any(could_not_ask)
     }
 
     /// Returns whether empty output proves anything, which it does only if nothing went wrong: a
@@ -215,6 +216,18 @@ impl CommandResult<'_> {
     fn has(self, text: &str) -> bool {
         has_words(self.stdout, text) || has_words(self.stderr, text)
     }
+}
+
+/// Returns whether this is `python3: No module named pytest`, which `python3 -m pytest` prints, or
+/// curl's report that there is no server. A module that a test imports is named after
+/// `ModuleNotFoundError`.
+fn could_not_ask(line: &str) -> bool {
+    let python = line
+        .split_once(": No module named ")
+        .map(|(python, _)| python);
+    python.is_some_and(|python| python.contains("python") && !python.contains("Error"))
+        || line.starts_with("curl: (7)")
+        || line.starts_with("curl: (6)")
 }
 
 /// Returns whether a text contains another one that isn't part of a longer word or number there.
@@ -350,6 +363,23 @@ mod tests {
         for code in [126, 127] {
             check(&Fails, code, "", "bash: x: command not found\n", false);
         }
+        // Out of time, and killed.
+        for code in [124, 137, 143] {
+            check(&Fails, code, "", "", false);
+        }
+        for complaint in [
+            "/usr/bin/python3: No module named pytest\n",
+            "curl: (7) Failed to connect to 127.0.0.1 port 9\n",
+        ] {
+            check(&Fails, 1, "", complaint, false);
+        }
+        check(
+            &Fails,
+            1,
+            "",
+            "E   ModuleNotFoundError: No module named 'login'\n",
+            true,
+        );
         let cut = CommandResult {
             exit_code: 0,
             stdout: "",

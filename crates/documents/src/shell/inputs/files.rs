@@ -40,6 +40,14 @@ pub(super) fn files_of(simple: &Simple) -> Vec<String> {
     if let Some(script) = script(program, words) {
         return vec![script];
     }
+    // `python3 -m pytest tests/test_a.py`
+    if let [flag, module, rest @ ..] = words
+        && program.starts_with("python")
+        && flag.text == "-m"
+        && RUNNERS.contains(&module.text.as_str())
+    {
+        return test_files(&operands(&module.text, rest));
+    }
     let files = match program {
         "find" => before_tests(words),
         "git" => searched_by_git(words),
@@ -49,7 +57,17 @@ pub(super) fn files_of(simple: &Simple) -> Vec<String> {
         _ if RUNNERS.contains(&program) => return test_files(&operands(program, words)),
         _ => Vec::new(),
     };
-    files.into_iter().filter_map(plain).collect()
+    let lists = PRINTING.contains(&program);
+    let given = |word: &Word| plain(word).or_else(|| folder_of_pattern(word).filter(|_| lists));
+    files.into_iter().filter_map(given).collect()
+}
+
+/// Returns the folder of `src/*.tmp`, without which nothing can match.
+fn folder_of_pattern(word: &Word) -> Option<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    let (folder, name) = word.text.rsplit_once('/')?;
+    let is_pattern = name.contains(['*', '?']) && !folder.is_empty();
+    (is_pattern && folder.chars().all(is_plain)).then(|| folder.to_owned())
 }
 
 /// Returns the files among a test runner's operands: `tests/test_a.py::test_x` names one; `smoke`

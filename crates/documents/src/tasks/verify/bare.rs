@@ -2,6 +2,7 @@
 
 use regreen_model::{VerifyCommand, VerifyForm};
 
+use super::expectation::{Stated, Subject, stated};
 use super::{if_program, is_prose, place, without_bullet};
 use crate::shell::is_setup;
 
@@ -56,7 +57,7 @@ const RUNNERS: &[&str] = &["gmake", "just", "make"];
 
 /// Returns the command on a line, if it reads like a command and nothing else.
 pub(super) fn command(line: &str, files: &dyn Fn() -> Vec<String>) -> Option<VerifyCommand> {
-    let text = without_bullet(line);
+    let (text, said) = parted(without_bullet(line));
     let words: Vec<&str> = text.split_whitespace().collect();
     let (program, arguments) = words.split_first()?;
     if is_setup(text) {
@@ -80,13 +81,61 @@ pub(super) fn command(line: &str, files: &dyn Fn() -> Vec<String>) -> Option<Ver
     };
     Some(VerifyCommand {
         form,
+        expects: said.expects,
+        unchecked: said.unchecked,
         ..if_program(text)
     })
 }
 
+/// Verbs that speak of a command's result. Others, such as "returns", make the line a sentence.
+const SPEAKING: &[&str] = &[
+    "contains", "displays", "echoes", "exits", "fails", "gives", "includes", "lists", "outputs",
+    "print", "prints", "reports", "succeeds", "yields",
+];
+
+/// Splits a line into a command and what is said of its result: `./check.sh --all prints "3"`.
+fn parted(text: &str) -> (&str, Stated) {
+    let whole = (text, Stated::default());
+    let Some(at) = spoken_at(text) else {
+        return whole;
+    };
+    let (command, after) = (text[..at].trim_end(), &text[at..]);
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let is_command = has_shape(command, &words)
+        || words
+            .split_first()
+            .is_some_and(|(program, rest)| is_tool(program, rest));
+    if !is_command || command.ends_with(['|', '&', ';', '-']) {
+        return whole;
+    }
+    (command, stated(after, Subject::of(command)))
+}
+
+/// Returns where the first verb outside of quotes starts. It can't be the program or its first
+/// argument.
+fn spoken_at(text: &str) -> Option<usize> {
+    let (mut quote, mut start, mut count) = (None, 0, 0);
+    for (at, char) in text.char_indices().chain([(text.len(), ' ')]) {
+        match (quote, char) {
+            (None, '"' | '\'') => quote = Some(char),
+            (Some(open), _) if open == char => quote = None,
+            (None, _) if char.is_whitespace() => {
+                let word = text[start..at].trim_end_matches([',', '.', ';', ':']);
+                if count > 0 && SPEAKING.contains(&word) {
+                    return Some(start);
+                }
+                count += 1;
+                start = at + char.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Returns whether a text is almost certainly a command: a tool with a subcommand, or a program
 /// with a flag or a pipe.
-pub(super) fn is_surely_a_command(text: &str) -> bool {
+pub(crate) fn is_surely_a_command(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let Some((program, arguments)) = words.split_first() else {
         return false;

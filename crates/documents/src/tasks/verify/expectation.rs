@@ -10,6 +10,9 @@ mod words;
 
 use regreen_model::Expectation;
 
+use super::introduction::without_asking;
+use crate::shell::judging_program;
+
 use self::clauses::{Clause, clauses};
 use self::forms::{Meaning, meaning, opens_aside, states_something};
 
@@ -23,6 +26,16 @@ pub(super) struct Subject {
     pub(super) is_hedged: bool,
     /// Whether several commands are meant: "both return 3".
     pub(super) is_several: bool,
+}
+
+impl Subject {
+    /// A single command, about which nothing else is said.
+    pub(super) fn of(command: &str) -> Self {
+        Self {
+            is_counting: judging_program(command).is_some_and(|judge| judge.is_counting()),
+            ..Self::default()
+        }
+    }
 }
 
 /// The result that a text states for a command.
@@ -97,6 +110,56 @@ fn in_parts(after: &str, text: &str, is_set_off: bool, subject: Subject) -> Stat
         unchecked: is_missing.then(|| text.to_owned()),
         is_understood: !meanings.is_empty(),
     }
+}
+
+/// Parses the text before a command, which must be one form as a whole: "Must fail", "No matches",
+/// "Expected: 3".
+pub(super) fn introduced(before: &str, subject: Subject) -> Option<Stated> {
+    let text = without_joints(before);
+    let texts = [
+        text,
+        without_subject(text),
+        without_subject(without_asking(text)),
+    ];
+    let mut meanings = texts
+        .into_iter()
+        .filter_map(|text| meaning(text, true, subject));
+    let meaning = meanings
+        .next()
+        .filter(|meaning| !subject.is_several || *meaning == Meaning::Passes)?;
+    (!(subject.is_hedged && meaning.accepts_failure())).then(|| Stated {
+        expects: meaning.expectation(),
+        unchecked: None,
+        is_understood: true,
+    })
+}
+
+/// Strips what the statement is about, which is the command itself.
+fn without_subject(text: &str) -> &str {
+    let subjects = [
+        "this command",
+        "the command",
+        "the tests",
+        "the test",
+        "the build",
+        "the output",
+        "this",
+        "it",
+        "tests",
+        "test",
+        "command",
+        "output",
+        "build",
+        "result",
+        "and this",
+    ];
+    let without = |subject: &&str| {
+        let start = text.get(..subject.len())?;
+        let rest = text.get(subject.len()..)?;
+        let rest = rest.strip_prefix([' ', ':'])?;
+        start.eq_ignore_ascii_case(subject).then(|| rest.trim())
+    };
+    subjects.iter().find_map(without).unwrap_or(text)
 }
 
 /// Returns whether a text without a command states a result.

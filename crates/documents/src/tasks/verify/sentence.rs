@@ -4,7 +4,7 @@ use regreen_model::{VerifyCommand, VerifyForm};
 
 use super::super::code::Span;
 use super::expectation::{Stated, Subject, is_hedged, is_not_meant, is_stated, stated};
-use super::{bare, if_program, is_prose, leave_unchecked, place, without_bullet};
+use super::{bare, if_program, introduction, is_prose, leave_unchecked, place, without_bullet};
 use crate::shell::judging_program;
 
 /// Words that say to run what follows.
@@ -85,7 +85,10 @@ fn in_order(
     let mut commands: Vec<VerifyCommand> = Vec::new();
     // The start of the commands joined to the current one.
     let mut joined_from = 0;
+    let mut from = 0;
     for (at, span) in spans.iter().enumerate() {
+        let lead = lead(&prose[from..span.range.start], at == 0);
+        from = span.range.end;
         let next = spans.get(at + 1);
         let until = next.map_or(prose.len(), |next| next.range.start);
         let after = &prose[span.range.end..until];
@@ -96,6 +99,13 @@ fn in_order(
             is_counting: judging_program(&span.code).is_some_and(|judge| judge.is_counting()),
             is_hedged: is_hedged(before),
             is_several: !commands.is_empty() && is_joined(before),
+        };
+        let lead_subject = Subject {
+            is_hedged: false,
+            // Only the first of several commands would be judged by it.
+            is_several: next
+                .is_some_and(|next| lead.contains('\n') || is_joined(&prose[..next.range.start])),
+            ..subject
         };
         if !subject.is_several {
             joined_from = commands.len();
@@ -116,9 +126,47 @@ fn in_order(
                 || (said.is_understood && count == 1)
         });
         let is_sure = is_sure || (is_script(&span.code, files) && !speaks_of_file(line));
-        commands.push(command(span, said, is_sure));
+        if said.unchecked.is_none() && !is_sure {
+            said.unchecked = unnamed_script(span, line);
+        }
+        if !said.is_understood
+            && said.unchecked.is_none()
+            && bare::is_surely_a_command(trailing(line))
+        {
+            said.unchecked = Some(format!("`{}` is not run", trailing(line)));
+        }
+        let mut command = command(span, said, is_sure);
+        introduction::apply(&mut command, lead, lead_subject);
+        commands.push(command);
     }
     commands
+}
+
+/// Returns the words that introduce a command: those that don't speak of the one before.
+fn lead(between: &str, is_first: bool) -> &str {
+    if is_first {
+        return between;
+    }
+    let line = between.split('\n').next().unwrap_or(between);
+    &between[without_lead(line).len()..]
+}
+
+/// Returns the rest of the line after a command, without what joins it.
+fn trailing(line: &str) -> &str {
+    let is_joint = |c: char| c.is_whitespace() || ":;,—–".contains(c);
+    let text = line.trim_matches(is_joint);
+    let rest = text
+        .strip_prefix("then ")
+        .or_else(|| text.strip_prefix("and "));
+    rest.unwrap_or(text).trim()
+}
+
+/// Notes a script that no task names: nothing tells where it is.
+fn unnamed_script(span: &Span, after: &str) -> Option<String> {
+    let name = span.code.split_whitespace().next().unwrap_or_default();
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    let is_script = ending.is_some_and(|ending| SCRIPTS.contains(&ending)) && !name.contains('/');
+    (is_script && !speaks_of_file(after)).then(|| format!("`{}` is not run", span.code))
 }
 
 /// Returns the text after a span that starts a line or a list item.

@@ -692,3 +692,176 @@ fn a_field_of_prose_beside_commands_is_not_checked() {
         &[("make", Always, "exit code 0")],
     );
 }
+
+/// Checks how the first command of a field is judged.
+#[track_caller]
+fn check_field(field: &str, judged: &[&str]) {
+    let commands = verify_commands(field);
+    let found: Vec<String> = commands.iter().map(VerifyCommand::judged_by).collect();
+    assert_eq!(found, judged, "{field}");
+}
+
+#[test]
+fn text_before_a_command_states_what_is_expected() {
+    for (field, judged) in [
+        ("Must fail: `cmd x`", "fails"),
+        ("Tests must fail (RED): `cmd x`", "fails"),
+        ("Should be empty: `cmd x`", "no output"),
+        ("Expect no output: `cmd x`", "no output"),
+        ("No matches: `cmd x`", "0 matches"),
+        ("Count must be 0: `grep -c x f`", "prints 0"),
+        ("Should print 5: `cmd x`", "prints 5"),
+        ("exit code 1: `cmd x`", "exits 1"),
+        ("This must fail:\n```sh\nmake ok\n```", "fails"),
+        ("```sh\ngrep -c x f   # should be 5\n```", "prints 5"),
+        ("`cmd x  # must fail`", "fails"),
+        ("All must pass: `cmd x`", "exit code 0"),
+        ("Build should succeed: `cmd x`", "exit code 0"),
+        (
+            "Run these, all must succeed (exit 0): `cmd x`",
+            "exit code 0",
+        ),
+        ("No type errors: `tsc --noEmit`", "exit code 0"),
+        ("No manual tests: `! grep -q manual f`", "exit code 0"),
+        ("All files should contain it: `grep -q it f`", "exit code 0"),
+        ("Run `cmd x`", "exit code 0"),
+        ("Check that it builds: `cmd x`", "exit code 0"),
+        ("Verify with: `cmd x`", "exit code 0"),
+        ("Step 2: `cmd x`", "exit code 0"),
+    ] {
+        check_field(field, &[judged]);
+    }
+}
+
+#[test]
+fn a_statement_before_a_command_that_is_not_understood_is_not_checked() {
+    for field in [
+        "Confirm no TODOs remain: `grep TODO f`",
+        "Neither `a x` nor `b x` succeed",
+        "not `a x`",
+        "! `a x`",
+        "Must fail: `a x` and `b x`",
+        "Must fail:\n- `a x`\n- `b x`",
+        "It must fail on Windows only: `a x`",
+        "This must fail:\n```sh\nmake a\nmake b\n```",
+        "```sh\nmake a  # must fail\nmake b\n```",
+        "# Expected: 3 things\n```sh\n# Expected: three things\nmake b\n```",
+        "Must fail: `a x` returns 1.0",
+    ] {
+        let commands = verify_commands(field);
+        let is_marked = commands.iter().any(|one| one.unchecked.is_some());
+        assert!(is_marked, "{field}: {commands:?}");
+    }
+}
+
+#[test]
+fn no_part_of_a_verify_is_dropped() {
+    for (field, commands) in [
+        (
+            "\n```sh\nmake ok\n```\nThen `make test`",
+            vec!["make ok", "make test"],
+        ),
+        (
+            "\n```sh\nmake ok\n```\n- `make test`",
+            vec!["make ok", "make test"],
+        ),
+        (
+            "\n```sh\nmake ok\n```\nmake test",
+            vec!["make ok", "make test"],
+        ),
+        ("`make ok`\nmake test", vec!["make ok", "make test"]),
+        ("\n- `make ok`\n- make test", vec!["make ok", "make test"]),
+    ] {
+        let found = verify_commands(field);
+        let found: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
+        assert_eq!(found, commands, "{field}");
+    }
+    for (field, told) in [
+        ("`make ok`: make test", "`make test` is not run"),
+        ("`make ok` and `smoke.sh`", "`smoke.sh` is not run"),
+    ] {
+        let found = verify_commands(field);
+        let told = found
+            .iter()
+            .any(|one| one.unchecked.as_deref() == Some(told));
+        assert!(told, "{field}: {found:?}");
+    }
+}
+
+#[test]
+fn what_stands_beside_a_verify_belongs_to_it() {
+    for below in [
+        "  - `make test`\n",
+        "  - **Verify tests**: `make test`\n",
+        "  - **Also verify**: `make test`\n",
+        "\n  ```bash\n  make test\n  ```\n",
+    ] {
+        check_forms(
+            &format!("- [ ] 1.1 a\n  - **Verify**: `make ok`\n{below}"),
+            &[
+                ("make ok", Always, "exit code 0"),
+                ("make test", Always, "exit code 0"),
+            ],
+        );
+    }
+    // What stands beside another field doesn't.
+    check_forms(
+        "- [ ] 1.1 a\n  - **Verify**: `make ok`\n  - **Commit**: `c`\n  - `make test`\n",
+        &[("make ok", Always, "exit code 0")],
+    );
+}
+
+#[test]
+fn text_after_a_bare_command_states_what_is_expected() {
+    for (line, command, judged) in [
+        (
+            "python3 -c \"print(1)\" prints 2",
+            "python3 -c \"print(1)\"",
+            "prints 2",
+        ),
+        (
+            "./check.sh --all prints \"3 passed\"",
+            "./check.sh --all",
+            "outputs 3 passed",
+        ),
+        ("./check.sh --all fails", "./check.sh --all", "fails"),
+        ("bash ok.sh -v exits 3", "bash ok.sh -v", "exits 3"),
+        (
+            "./check.sh --all fails on warnings",
+            "./check.sh --all",
+            "exit code 0; not checked: fails on warnings",
+        ),
+        (
+            "grep -q 'it fails' f",
+            "grep -q 'it fails' f",
+            "exit code 0",
+        ),
+    ] {
+        let commands = verify_commands(line);
+        let [found] = commands.as_slice() else {
+            panic!("{line}: {commands:?}");
+        };
+        assert_eq!(
+            (found.command.as_str(), found.judged_by().as_str()),
+            (command, judged)
+        );
+    }
+}
+
+#[test]
+fn a_check_that_can_not_fail_is_not_checked() {
+    for (field, why) in [
+        ("`make test || true`", "|| true"),
+        ("`# make test`", "# make test"),
+        ("`export OUT=$(make test)`", "export OUT=$(make test)"),
+    ] {
+        let said = format!("exit code 0; not checked: always passes: {why}");
+        check_field(field, &[&said]);
+    }
+    // Printing beside what decides is no harm.
+    check_field(
+        "`make test` and `echo done`",
+        &["exit code 0", "exit code 0"],
+    );
+    check_field("`make test || true` returns 0", &["returns 0"]);
+}
