@@ -58,8 +58,8 @@ mod text;
 
 pub use agent_startup::startup_error;
 pub use attempt_failure::{
-    DelegatedAttempt, agent_trouble, check_failure, diagnosed, outranks_verify, refuted_claim,
-    unexplained_failure,
+    DelegatedAttempt, SilentCheck, agent_trouble, check_failure, diagnosed, outranks_verify,
+    refuted_claim, unexplained_failure,
 };
 pub use attempt_report::{AttemptEnd, ObservedAttempt};
 pub use baseline::Baseline;

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use regreen_diagnosis::{Scanner, check_failure, evidence_of, signal_name};
+use regreen_diagnosis::{Scanner, SilentCheck, check_failure, evidence_of, signal_name};
 use regreen_documents::{
     PathState, RedCommand, Shell, guarded, inputs_of, is_search, says_no_with_one,
 };
@@ -243,14 +243,19 @@ impl ExecutionContext {
         let tests = test_command.filter(|_| !ending.timed_out);
         let tests = tests.and_then(|tests| self.red_tests(text, &tests, &mut output.all));
         let printed = output.all.end(QUOTED_BYTES);
-        let finding = self.finding(command, code, &printed);
+        let (finding, line) = self.finding(command, code, &printed);
         let error = match missing {
             Some(input) => format!("Verify failed: `{text}` proves nothing: {input}"),
             None => why_failed(command, ending, code, finding.as_deref(), &printed),
         };
         let scanned = output.scanner.finish();
         let evidence = evidence_of(scanned, Source::Command, Some(text.clone()), ending);
-        let mut found = check_failure(&evidence, code, finding.as_deref(), is_silent(&printed));
+        let silent = is_silent(&printed).then(|| SilentCheck {
+            exit_code: code,
+            line: line.as_deref(),
+            finding: finding.as_deref(),
+        });
+        let mut found = check_failure(&evidence, silent);
         if let Some(failure) = &mut found {
             self.own_rules.name_cause(failure, &evidence.output);
         }
@@ -300,20 +305,29 @@ impl ExecutionContext {
         }
     }
 
-    /// Describes what a command that printed nothing has found, by parsing it.
-    fn finding(&self, command: &VerifyCommand, code: i32, printed: &str) -> Option<String> {
-        if command.expects.is_some() || !is_silent(printed) {
-            return None;
+    /// Describes what a command that printed nothing has found, by parsing it, and names the line
+    /// that failed, if it is known.
+    fn finding(
+        &self,
+        command: &VerifyCommand,
+        code: i32,
+        printed: &str,
+    ) -> (Option<String>, Option<String>) {
+        if !is_silent(printed) {
+            return (None, None);
         }
         let red = RedCommand {
             text: &command.command,
             exit_code: code,
             path: &|path| path_state(&self.root.join(path)),
         };
-        match failed_line(printed) {
+        let number = failed_line(printed);
+        let finding = match number {
+            _ if command.expects.is_some() => None,
             Some(line) => red.finding_of_line(line),
             None => red.finding(),
-        }
+        };
+        (finding, red.failed_line(number).map(str::to_owned))
     }
 }
 
@@ -328,13 +342,14 @@ fn path_state(path: &Path) -> PathState {
 
 /// Whether a check printed nothing except which of its lines failed.
 fn is_silent(printed: &str) -> bool {
-    let said = printed.trim();
-    said.is_empty() || (said.lines().count() == 1 && failed_line(said).is_some())
+    let mut said = printed.trim().lines();
+    said.all(|line| failed_line(line).is_some())
 }
 
-/// Returns the line of a check that failed, as its guard reports it.
+/// Returns the line of a check that failed, as its guard reports it. A subshell reports before what
+/// contains it.
 fn failed_line(printed: &str) -> Option<usize> {
-    let named = printed.trim().strip_prefix("line ")?;
+    let named = printed.trim().lines().next()?.strip_prefix("line ")?;
     let (number, rest) = named.split_once(' ')?;
     rest.starts_with("of Verify ended with")
         .then(|| number.parse().ok())?

@@ -8,25 +8,39 @@ use crate::rank::fingerprint;
 use crate::report::child_failure::TIME_PHRASE;
 use crate::suggestions::suggestions_for;
 
-/// Explains why a check failed. If its output says little, `finding` describes what it found.
+/// A failed check that printed nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct SilentCheck<'a> {
+    /// Its exit code.
+    pub exit_code: i32,
+    /// The line that failed, if it is known.
+    pub line: Option<&'a str>,
+    /// What it found, if that is known from its text.
+    pub finding: Option<&'a str>,
+}
+
+impl SilentCheck<'_> {
+    fn blocker(&self) -> String {
+        let code = self.exit_code;
+        let how = match self.line {
+            Some(line) => format!("`{line}` exited with {code}"),
+            None => format!("Verify exited with {code} and printed nothing"),
+        };
+        match self.finding {
+            Some(finding) => format!("{how}: {finding}"),
+            None => how,
+        }
+    }
+}
+
+/// Explains why a check failed.
 #[must_use]
-pub fn check_failure(
-    evidence: &Evidence,
-    exit_code: i32,
-    finding: Option<&str>,
-    is_silent: bool,
-) -> Option<Failure> {
+pub fn check_failure(evidence: &Evidence, silent: Option<SilentCheck<'_>>) -> Option<Failure> {
     let found = rank(evidence)?;
-    match CauseOrigin::of(&found) {
-        CauseOrigin::TimeLimit if evidence.ending.timed_out => Some(blocked_by_time(found)),
-        CauseOrigin::Exit if is_silent => {
-            let command = evidence.command.as_deref().unwrap_or_default();
-            let first = command.lines().next().unwrap_or_default();
-            let how = format!("`{first}` exited with {exit_code}");
-            let blocker = match finding {
-                Some(finding) => format!("{how}: {finding}"),
-                None => how,
-            };
+    match (CauseOrigin::of(&found), silent) {
+        (CauseOrigin::TimeLimit, _) if evidence.ending.timed_out => Some(blocked_by_time(found)),
+        (CauseOrigin::Exit, Some(silent)) => {
+            let blocker = silent.blocker();
             Some(Failure {
                 fingerprint: fingerprint(found.kind, &blocker),
                 message: blocker.clone(),

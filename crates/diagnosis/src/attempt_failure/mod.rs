@@ -9,7 +9,7 @@ mod unsignalled;
 mod words;
 
 pub use agent_service::agent_trouble;
-pub use checks::{check_failure, refuted_claim};
+pub use checks::{SilentCheck, check_failure, refuted_claim};
 pub use delegated::DelegatedAttempt;
 pub use unexplained::unexplained_failure;
 

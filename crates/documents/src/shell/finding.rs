@@ -61,6 +61,27 @@ impl RedCommand<'_> {
         RedCommand { text, ..*self }.finding()
     }
 
+    /// Returns the line that failed, given its number counting from 1. Without a number it is
+    /// known only if there is a single statement.
+    #[must_use]
+    pub fn failed_line(&self, number: Option<usize>) -> Option<&str> {
+        let named = |number: usize| self.text.lines().nth(number.checked_sub(1)?);
+        let line = match number {
+            Some(number) => named(number),
+            None => self.only_line(),
+        };
+        line.map(str::trim).filter(|line| !line.is_empty())
+    }
+
+    /// Returns the first line of the only statement.
+    fn only_line(&self) -> Option<&str> {
+        let own = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        let mut lines = self.text.lines().filter(own);
+        let (first, second) = (lines.next()?, lines.next());
+        let is_only = || read(self.text).is_some_and(|list| list.statements.len() == 1);
+        (second.is_none() || is_only()).then_some(first)
+    }
+
     fn of_statement(&self, statement: &Statement) -> Option<String> {
         let all = &statement.pipelines;
         if all.iter().any(|(joint, _)| *joint == Joint::Or) {
@@ -137,6 +158,25 @@ mod tests {
             path: &path,
         };
         assert_eq!(red.finding().as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn the_line_that_failed_is_named_only_if_it_is_known() {
+        let line = |text, number| {
+            let path = |_: &str| PathState::Missing;
+            let red = RedCommand {
+                text,
+                exit_code: 1,
+                path: &path,
+            };
+            red.failed_line(number).map(str::to_owned)
+        };
+        let named = |text: &str| Some(text.to_owned());
+        assert_eq!(line("set -e\n  test -f b", Some(2)), named("test -f b"));
+        assert_eq!(line("set -e\ntest -f b", None), None);
+        assert_eq!(line("# why\ntest -f b", None), named("test -f b"));
+        assert_eq!(line("make \\\n  test", None), named("make \\"));
+        assert_eq!(line("a", Some(7)), None);
     }
 
     #[test]

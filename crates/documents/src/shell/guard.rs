@@ -16,8 +16,12 @@ pub enum Shell {
     Posix,
 }
 
-/// Ends the script if the line above failed. The second argument is another acceptable status.
-const LINE: &str = r#"__regreen_line() { __regreen_status=$?; [ "$__regreen_status" = 0 ] || [ "$__regreen_status" = "${2:-0}" ] || { echo "line $1 of Verify ended with exit code $__regreen_status" >&2; exit "$__regreen_status"; }; return "$__regreen_status"; }; "#;
+/// Ends the script if the line above failed. The arguments are its number, that of the next one if
+/// that may be blamed, and another acceptable status.
+///
+/// At its end, the script tells the line that it ended at, unless its author has a trap for the
+/// end. A signal with which it was ended is nobody's fault.
+const LINE: &str = r#"__regreen_tell() { __regreen_told=yes; echo "line $1 of Verify ended with exit code $2" >&2; }; __regreen_line() { __regreen_status=$?; [ "$__regreen_status" = 0 ] || [ "$__regreen_status" = "${3:-0}" ] || { __regreen_tell "$1" "$__regreen_status"; exit "$__regreen_status"; }; __regreen_at=$2; return "$__regreen_status"; }; __regreen_end() { __regreen_status=$?; case "$__regreen_status${__regreen_told:-}" in 0 | 143 | *yes) ;; *) [ -z "$__regreen_at" ] || __regreen_tell "$__regreen_at" "$__regreen_status" ;; esac; }; trap __regreen_end EXIT; "#;
 
 /// Returns the last status if it isn't 0, otherwise the first that is neither 0 nor due to a closed
 /// pipe.
@@ -45,8 +49,10 @@ pub fn guarded(text: &str, shell: Shell) -> String {
         sees_stages: shell == Shell::Bash
             && !text.contains("PIPESTATUS")
             && !text.contains("pipefail"),
+        first_line: String::new(),
         edits: Vec::new(),
     };
+    guard.first_line = guard.blamed(list.statements.first(), list.statements.get(1));
     guard.lines(&list, true);
     guard.pipelines_in(&list);
     guard.applied()
@@ -55,6 +61,8 @@ pub fn guarded(text: &str, shell: Shell) -> String {
 struct Guard<'t> {
     text: &'t str,
     sees_stages: bool,
+    /// The number of the line with the first statement, if it may be blamed.
+    first_line: String,
     edits: Vec<(usize, String)>,
 }
 
@@ -71,6 +79,9 @@ impl Guard<'_> {
             if uses(name) {
                 script.push_str(function);
             }
+        }
+        if uses("__regreen_line") {
+            script.push_str(&format!("__regreen_at={}; ", self.first_line));
         }
         // The sort is stable: at the same position, what was added first comes first.
         self.edits.sort_by_key(|(at, _)| *at);
@@ -91,22 +102,51 @@ impl Guard<'_> {
             let Some(next) = list.statements.get(at + 1) else {
                 break;
             };
-            if next.is_on_new_line && is_judged(statement, judges_lists) && !asks_status(next) {
-                self.check(statement, next.range.start);
+            if !next.is_on_new_line || asks_status(next) {
+                continue;
+            }
+            if is_judged(statement, judges_lists) {
+                let blamed = self.blamed(Some(next), list.statements.get(at + 2));
+                self.check(statement, &blamed, next.range.start);
+            } else if !self.reads_status(next) {
+                self.mark(next);
             }
         }
     }
 
-    fn check(&mut self, statement: &Statement, at: usize) {
-        let before = &self.text[..statement.range.start];
-        let line = before.matches('\n').count() + 1;
+    fn line_of(&self, statement: &Statement) -> usize {
+        self.text[..statement.range.start].matches('\n').count() + 1
+    }
+
+    fn reads_status(&self, statement: &Statement) -> bool {
+        self.text[statement.range.clone()].contains("$?")
+    }
+
+    /// Returns the number of a statement's line as an argument; an empty one if the statement after
+    /// it judges it.
+    fn blamed(&self, statement: Option<&Statement>, after: Option<&Statement>) -> String {
+        statement
+            .filter(|_| !after.is_some_and(asks_status))
+            .map_or("''".to_owned(), |it| self.line_of(it).to_string())
+    }
+
+    /// Remembers that the script has come to a statement.
+    fn mark(&mut self, statement: &Statement) {
+        let line = self.line_of(statement);
+        let edit = format!("__regreen_at={line}; ");
+        self.edits.push((statement.range.start, edit));
+    }
+
+    /// Checks a statement before the script goes on with the next.
+    fn check(&mut self, statement: &Statement, next: &str, at: usize) {
+        let line = self.line_of(statement);
         let or_1 = if may_find_nothing(statement) {
             " 1"
         } else {
             ""
         };
         self.edits
-            .push((at, format!("__regreen_line {line}{or_1}; ")));
+            .push((at, format!("__regreen_line {line} {next}{or_1}; ")));
     }
 
     /// Treats the lines of a group as lines of the script. In a loop or a branch, `a && break` and
@@ -143,7 +183,8 @@ impl Guard<'_> {
         let has_own_line =
             last.is_on_new_line && self.text[last.range.end..body.end].contains('\n');
         if has_own_line && is_judged(last, false) {
-            self.check(last, body.end);
+            let first = self.blamed(body.list.statements.first(), None);
+            self.check(last, &first, body.end);
         }
     }
 
@@ -256,8 +297,12 @@ mod tests {
 
     /// Returns the text that runs, without the functions before it.
     fn run_as(text: &str) -> String {
-        guarded(text, Shell::Bash)
-            .replace(LINE, "")
+        let script = guarded(text, Shell::Bash).replace(LINE, "");
+        let from_line = script
+            .strip_prefix("__regreen_at=")
+            .and_then(|at| at.split_once("; "));
+        from_line
+            .map_or(script.as_str(), |(_, script)| script)
             .replace(STAGES, "")
             .replace(NO, "")
     }
@@ -287,26 +332,26 @@ mod tests {
     #[test]
     fn a_line_is_judged_before_the_next_one_runs() {
         for (text, run) in [
-            ("a\nb", "a\n__regreen_line 1; b"),
-            ("a; b\n\n# c\nd", "a; b\n\n# c\n__regreen_line 1; d"),
-            ("cat <<E\nx\nE\nb", "cat <<E\nx\nE\n__regreen_line 1; b"),
-            ("x=$(grep a b)\nc", "x=$(grep a b)\n__regreen_line 1 1; c"),
-            ("x=$(make)\nc", "x=$(make)\n__regreen_line 1; c"),
-            ("((n++))\nb", "((n++))\nb"),
+            ("a\nb", "a\n__regreen_line 1 2; b"),
+            ("a; b\n\n# c\nd", "a; b\n\n# c\n__regreen_line 1 4; d"),
+            ("cat <<E\nx\nE\nb", "cat <<E\nx\nE\n__regreen_line 1 4; b"),
+            ("x=$(grep a b)\nc", "x=$(grep a b)\n__regreen_line 1 2 1; c"),
+            ("x=$(make)\nc", "x=$(make)\n__regreen_line 1 2; c"),
+            ("((n++))\nb", "((n++))\n__regreen_at=2; b"),
             ("a\ntest $? -eq 2", "a\ntest $? -eq 2"),
             (
                 "a\ntest $? -eq 2 || echo no",
-                "a\n__regreen_line 1; test $? -eq 2 || echo no",
+                "a\n__regreen_line 1 2; test $? -eq 2 || echo no",
             ),
             (
                 "for f in *; do\n  a $f\n  b && break\n  c\ndone\nd",
-                "for f in *; do\n  a $f\n  __regreen_line 2; b && break\n  c\n__regreen_line 4; done\n__regreen_line 1; d",
+                "for f in *; do\n  a $f\n  __regreen_line 2 3; b && break\n  __regreen_at=4; c\n__regreen_line 4 2; done\n__regreen_line 1 6; d",
             ),
             (
                 "if a; then\n  b\n  c\nfi",
-                "if a; then\n  b\n  __regreen_line 2; c\nfi",
+                "if a; then\n  b\n  __regreen_line 2 3; c\nfi",
             ),
-            ("(\na\nb\n)", "(\na\n__regreen_line 2; b\n)"),
+            ("(\na\nb\n)", "(\na\n__regreen_line 2 3; b\n)"),
         ] {
             assert_eq!(run_as(text), run);
         }

@@ -97,7 +97,7 @@ fn repair_of(setup: &RunSetup, command: &PlannedCommand, name: &str) -> Option<S
     };
     let text = Some(command.text.clone());
     let evidence = evidence_of(scanner.finish(), Source::Command, text, ending);
-    let failure = check_failure(&evidence, NOT_FOUND, None, false)?;
+    let failure = check_failure(&evidence, None)?;
     let context = RepairContext {
         root: &root,
         manifests: &ManifestSnapshot::read(&root),
