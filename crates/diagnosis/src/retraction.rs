@@ -25,6 +25,11 @@ static TAKES_BACK: LazyLock<Option<Regex>> = LazyLock::new(|| {
             | (?:disregard|ignore|forget)\s(?:that|this|the\s(?:above|signal|previous|last)|my\s(?:last|previous|signal))
             | i\s(?:take\s(?:that|it)\sback|spoke\stoo\ssoon|was\s(?:wrong|too\squick|mistaken)|retract)
             | i\s(?:should|must)(?:\snot|n't)\shave\s(?:said|signalled|signaled|claimed|printed|marked)
+            | TASK_(?:FAILED|BLOCKED|INCOMPLETE)\b
+            | (?:overall\s|final\s|task\s)?(?:status|result|outcome)\W{1,5}(?:failed|blocked|incomplete|partial|not\s(?:done|complete))\b
+            | (?:failed|blocked|not\sdone|incomplete)\W*$
+            | traceback\s\(most\srecent\scall\slast\) | thread\s'[^']*'\s(?:\(\d+\)\s)?panicked\b | panic: | fatal:
+            | (?:[a-z]*error|[a-z.]*exception):\s
             | that\s(?:was|is|wasn't|isn't)\s(?:premature|wrong|not\s(?:true|right|correct)|true|right|correct)\b
           )",
     )
@@ -35,7 +40,8 @@ static TAKES_BACK: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static IS_NOT_DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?xi)
-          \bstill\s(?:\w+\s){0,2}(?:fails?|failing|failed|broken|red|crash(?:es|ing)?|errors?\sout|incomplete|unfinished|doesn't|don't|does\snot|do\snot|isn't|aren't)\b
+          \b(?:deployment|upload|download|release|publishing|push|installation|build|tests?|migration|verification|compilation|connection|request|login|step|command|check|suite|job|pipeline|it)\s(?:(?:has|have)\s)?(?:failed|crashed|timed\sout)(?:\W*$|\W?\s(?:with|because|due|on\smy)\b|:)
+        | \bstill\s(?:\w+\s){0,2}(?:fails?|failing|failed|broken|red|crash(?:es|ing)?|errors?\sout|incomplete|unfinished|doesn't|don't|does\snot|do\snot|isn't|aren't)\b
         | \b(?:is|are|was|were|am)(?:\snot|n't)\s(?:\w+\s)?(?:done|complete|completed|finished|passing|green|fixed|working)\b
         | \b(?:tests?|build|suite|checks?|verify|verification|linter|lint|compilation|type\s?check|pipeline|it)\s(?:(?:is|are)\s)?(?:(?:still|now|currently)\s)?(?:fails?|failing|red|broken)\b
         | \b(?:tests?|build|suite|checks?|verify|verification|linter|compilation|code|it|they|that|this)\s(?:does|do)(?:\snot|n't)\s(?:\w+\s)?(?:pass|compile|build|work)\b
@@ -103,6 +109,12 @@ mod tests {
     #[test]
     fn a_signal_that_is_taken_back_is_a_contradiction() {
         for after in [
+            "Actually no, the deployment failed.",
+            "TASK_FAILED",
+            "Status: BLOCKED",
+            "Traceback (most recent call last):\n  File \"x\"\nException: boom",
+            "Error: connect ECONNREFUSED 127.0.0.1:443",
+            "On reflection the upload failed.",
             "Actually wait, the tests still fail.",
             "Wait, the tests still fail.",
             "wait -- one of the tests is red",

@@ -31,7 +31,7 @@ impl Signal {
 
 /// Returns the signal that a final message gives for the task `id`; the last of several.
 ///
-/// It must fill a line, except for surrounding blanks and emphasis (`**…**`, `` `…` ``): agents
+/// It must fill a line that isn't in the middle of a sentence, except for surrounding blanks and emphasis (`**…**`, `` `…` ``): agents
 /// decorate it, and a word alone on its line isn't a mention. If in doubt there is none, because
 /// asking again is cheap: not in a fence, even one that is never closed; not in a quote or its
 /// continuation lines; not as a list item or with anything after it. A block that says that the
@@ -48,16 +48,34 @@ pub fn signal(message: &str, id: &TaskId, is_verify_row: bool) -> Option<Signal>
 /// Returns the last signal of a message without escape sequences, and its line number.
 pub(crate) fn last_signal(plain: &str, is_verify_row: bool) -> Option<(usize, Signal)> {
     let until = fences(plain).unclosed.unwrap_or(usize::MAX);
+    let lines: Vec<&str> = plain.lines().collect();
     let mut in_quote = false;
     let mut found = None;
     for (n, line) in unfenced_lines(plain).take_while(|(n, _)| *n < until) {
         in_quote = is_quote(line) || (in_quote && !line.trim().is_empty());
-        if !in_quote && let Some(signal) = Signal::parse(without_emphasis(line.trim())) {
+        if !in_quote
+            && !is_within_sentence(&lines, n)
+            && let Some(signal) = Signal::parse(without_emphasis(line.trim()))
+        {
             let counts = is_verify_row || signal != Signal::VerificationPass;
             found = counts.then_some((n, signal)).or(found);
         }
     }
     found
+}
+
+/// Words that continue a sentence which began before the signal.
+const CONTINUES: [&str; 18] = [
+    "after", "although", "as", "because", "before", "but", "if", "once", "only", "since", "so",
+    "that", "though", "unless", "until", "when", "while", "yet",
+];
+
+/// Whether a line stands in the middle of a sentence: "I won't print⏎TASK_COMPLETE⏎since …".
+fn is_within_sentence(lines: &[&str], n: usize) -> bool {
+    let at = |n: Option<usize>| n.and_then(|n| lines.get(n)).map_or("", |line| line.trim());
+    let goes_on = at(n.checked_sub(1)).ends_with(char::is_alphanumeric);
+    let next = at(Some(n + 1)).split(|c: char| !c.is_alphanumeric()).next();
+    goes_on && next.is_some_and(|word| CONTINUES.contains(&word))
 }
 
 /// Returns whether a line is one of the signals.
@@ -180,6 +198,7 @@ mod tests {
             "| TASK_COMPLETE |",
             "<!-- TASK_COMPLETE -->",
             "**TASK_COMPLETE",
+            "I will not print\nTASK_COMPLETE\nsince the deployment failed.",
             "TASK_\nCOMPLETE",
             "TASK\u{200b}_COMPLETE",
             "ＴＡＳＫ_COMPLETE",

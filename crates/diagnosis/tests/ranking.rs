@@ -115,9 +115,13 @@ fn a_printed_count_is_not_a_failure() {
 }
 
 #[test]
-fn a_kill_without_a_message_means_out_of_memory() {
+fn a_kill_without_a_message_is_a_crash_of_unknown_cause() {
     assert_eq!(
         failure("building index\n", 137).kind,
+        FailureKind::CrashedBySignal
+    );
+    assert_eq!(
+        failure("building index\nOut of memory\n", 137).kind,
         FailureKind::OutOfMemory
     );
     assert_eq!(failure("", 139).kind, FailureKind::CrashedBySignal);

@@ -179,3 +179,41 @@ fn an_admission_is_a_warning_if_all_else_is_well() {
         output.stdout
     );
 }
+
+#[test]
+fn the_line_of_a_verify_that_failed_without_a_word_is_the_cause() {
+    for (lines, cause) in [
+        ("test -f a\n    test -f b", "b does not exist"),
+        (
+            "# both\n    set -e\n    test -f a\n    test -f b",
+            "b does not exist",
+        ),
+        ("test -f b\n    test -f a", "b does not exist"),
+    ] {
+        let tasks =
+            format!("- [ ] 1.1 Make it\n  - **Verify**:\n    ```bash\n    {lines}\n    ```\n");
+        let workspace = Workspace::with_tasks(&tasks).agent("*) echo x >>a; echo TASK_COMPLETE ;;");
+        workspace
+            .run_as_text(&["--max-task-iterations=1"])
+            .mentions(cause)
+            .omits("exited with 1`")
+            .exits(1);
+    }
+}
+
+#[test]
+fn a_signal_that_an_agent_takes_back_is_never_green() {
+    for said in [
+        "TASK_COMPLETE; echo Actually no, the deployment failed.",
+        "TASK_COMPLETE; echo TASK_FAILED",
+        "TASK_COMPLETE; echo Status: BLOCKED",
+    ] {
+        let tasks = "- [ ] 1.1 Make it\n  - **Verify**: `test -f a`\n";
+        let workspace =
+            Workspace::with_tasks(tasks).agent(&format!("*) echo x >>a; echo {said} ;;"));
+        workspace
+            .run_as_text(&["--max-task-iterations=1"])
+            .mentions("CONTRADICTION: claimed completion")
+            .exits(1);
+    }
+}

@@ -46,8 +46,6 @@ pub(crate) fn over(evidence: &Evidence, cause: Option<&Candidate<'_>>) -> Option
         return None;
     }
     let kind = match signal {
-        // A KILL without any message usually comes from the kernel's out-of-memory killer.
-        SIGKILL => FailureKind::OutOfMemory,
         SIGINT => FailureKind::Interrupted,
         _ => FailureKind::CrashedBySignal,
     };
