@@ -75,11 +75,11 @@ pub struct AcceptPlan {
 }
 
 /// Which task of which spec.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct OneTask {
     /// Task id, or its position (1, 2, 3 …) in a list without ids
     pub task: String,
-    /// Line of the row, if several tasks have this id [default: the first of them]
+    /// Line of the row, if several tasks have this id
     #[arg(long, value_name = "N")]
     pub line: Option<usize>,
     /// Spec name or folder, or a task file [default: the current or only spec]
@@ -92,7 +92,7 @@ pub struct OneTask {
 pub struct MaybeTask {
     /// Task id, or its position (1, 2, 3 …) in a list without ids [default: the current or last task]
     pub task: Option<String>,
-    /// Line of the row, if several tasks have this id [default: the first of them]
+    /// Line of the row, if several tasks have this id [default: an open one]
     #[arg(long, value_name = "N", requires = "task")]
     pub line: Option<usize>,
     /// Spec name or folder, or a task file [default: the current or only spec]

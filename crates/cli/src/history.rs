@@ -1,11 +1,13 @@
 //! The history of earlier runs, from the journal.
 
+use regreen_documents::RowId;
 use regreen_engine::{JournalLine, State};
 use regreen_model::{Event, PersonChoice, TaskKey, Timestamp};
 use regreen_runtime::{JournalError, SpecPaths, load_state, open_store_read_only};
 use regreen_store::{Attempt, Run, Step, StepNo, Store, VersionedJson};
 
 use crate::arguments::{MaybeTask, OneAttempt, OneTask};
+use crate::output;
 use crate::plan::{Plan, SelectedTask};
 use crate::problem::Problem;
 use crate::spec_context::SpecContext;
@@ -127,11 +129,12 @@ impl MaybeTask {
     /// Returns the named task, or else the one that the newest run turned to last.
     pub fn or_current(&self) -> Result<OneTask, Problem> {
         if let Some(task) = &self.task {
-            return Ok(OneTask {
+            let named = OneTask {
                 task: task.clone(),
                 line: self.line,
                 spec: self.spec.clone(),
-            });
+            };
+            return named.or_most_recent();
         }
         let context = SpecContext::with_flag(self.spec.as_deref())?;
         let name = &context.places.spec.name;
@@ -151,6 +154,36 @@ impl MaybeTask {
                 .and_then(|row| Some(plan.file.task(row)?.line)),
             spec: self.spec.clone(),
         })
+    }
+}
+
+impl OneTask {
+    /// Names the line of the open task that was tried last, if several tasks have the id.
+    pub fn or_most_recent(self) -> Result<Self, Problem> {
+        let context = SpecContext::with_flag(self.spec.as_deref())?;
+        let plan = Plan::read(&context)?;
+        let mut open = plan.ambiguous(&self);
+        let count = open.len();
+        open.retain(|row| !plan.file.is_done(*row));
+        if open.is_empty() {
+            return Ok(self);
+        }
+        let history = SpecHistory::open(&context.places)?;
+        let attempts = history.attempts(&history.runs()?)?;
+        let mut tried = attempts.iter().rev();
+        let last = tried.find_map(|attempt| {
+            let row = plan.row_of(&attempt.key.task);
+            row.filter(|row| open.contains(row))
+        });
+        let row = last.or(open.first().copied());
+        let line = row.and_then(|row| Some(plan.file.task(row)?.line));
+        if let Some(line) = line {
+            let id = &self.task;
+            output::note(&format!(
+                "{count} tasks have the id {id}; this is the one on line {line} (choose with --line)"
+            ));
+        }
+        Ok(Self { line, ..self })
     }
 }
 

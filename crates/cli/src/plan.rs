@@ -72,6 +72,30 @@ impl Plan {
         }
     }
 
+    /// Returns the rows with the id if there are several and no line says which is meant.
+    pub fn ambiguous(&self, named: &OneTask) -> Vec<RowId> {
+        let id = TaskId::parse(&named.task).filter(|_| named.line.is_none());
+        let rows: Vec<RowId> = id
+            .map(|id| self.file.rows_with_id(&id).collect())
+            .unwrap_or_default();
+        if rows.len() > 1 { rows } else { Vec::new() }
+    }
+
+    /// Refuses an id that several tasks have, because a decision about the wrong one does harm.
+    pub fn refuse_ambiguous(&self, named: &OneTask) -> Result<(), Problem> {
+        let rows = self.ambiguous(named);
+        let tasks = rows.iter().filter_map(|row| self.file.task(*row));
+        let tasks: Vec<(usize, String)> = tasks.map(|task| (task.line, task.title)).collect();
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        Err(Problem::SeveralTasks {
+            file: self.shown.clone(),
+            id: named.task.clone(),
+            tasks,
+        })
+    }
+
     fn selected(&self, row: RowId, named: &OneTask) -> Result<SelectedTask, Problem> {
         let key = self.file.key(row).ok_or_else(|| Problem::NotAnId {
             id: named.task.clone(),

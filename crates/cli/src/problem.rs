@@ -19,8 +19,8 @@ use regreen_workspace::{
 use thiserror::Error;
 
 use self::hints::{
-    attempts_hint, config_hint, known_hint, lines_hint, prompt_hint, prompts_hint, read_hint,
-    run_exit, run_hint, spec_hint,
+    attempts_hint, choice_of_line_hint, config_hint, known_hint, lines_hint, prompt_hint,
+    prompts_hint, read_hint, run_exit, run_hint, spec_hint,
 };
 use crate::commands::ProjectError;
 use crate::config::{ConfigError, PromptsError};
@@ -53,6 +53,13 @@ pub enum Problem {
         file: PathBuf,
         id: String,
         known: Vec<String>,
+    },
+    #[error("{} tasks in {} have the id {id}", tasks.len(), file.display())]
+    SeveralTasks {
+        file: PathBuf,
+        id: String,
+        /// Lines and titles.
+        tasks: Vec<(usize, String)>,
     },
     #[error("task {id} is not on line {line} of {}", file.display())]
     NotOnLine {
@@ -226,6 +233,7 @@ impl Problem {
             ),
             Self::NoSuchTask { known, .. } => bad_input(known_hint(known)),
             Self::NotOnLine { lines, .. } => bad_input(lines_hint(lines)),
+            Self::SeveralTasks { tasks, .. } => bad_input(choice_of_line_hint(tasks)),
             Self::Edit {
                 why: EditError::Refused(_),
                 ..

@@ -64,6 +64,7 @@ pub fn record_choice(
 
 fn select(context: &SpecContext, arguments: &OneTask) -> Result<(Plan, SelectedTask), Problem> {
     let plan = Plan::read(context)?;
+    plan.refuse_ambiguous(arguments)?;
     let lost = lost_tasks(&context.places)?;
     let selected = plan.find(arguments, lost.iter())?;
     Ok((plan, selected))

@@ -18,6 +18,7 @@ use crate::state_file::{reopen_in_files, reset_fix_budgets};
 pub fn run(arguments: &OneTask) -> Result<Exit, Problem> {
     // If there is nothing to revert, nothing is created.
     let history = TaskHistory::open(arguments)?;
+    history.plan.refuse_ambiguous(arguments)?;
     TaskSpans::of(&history, None)?;
     let _lock = lock_tree(&history.context.places, LockPurpose::Change)?;
     let history = TaskHistory::open(arguments)?;

@@ -177,6 +177,13 @@ pub(super) fn attempts_hint(known: &[u32]) -> String {
     }
 }
 
+pub(super) fn choice_of_line_hint(tasks: &[(usize, String)]) -> String {
+    let ways = tasks
+        .iter()
+        .map(|(line, title)| format!("`--line {line}` ({title})"));
+    format!("say which: {}", ways.collect::<Vec<_>>().join(", "))
+}
+
 pub(super) fn lines_hint(lines: &[usize]) -> String {
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     format!("rows with that id are on lines: {}", lines.join(", "))

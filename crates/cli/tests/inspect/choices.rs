@@ -294,6 +294,21 @@ marked 1.1 as done, without verifying
 }
 
 #[test]
+fn a_decision_about_an_id_that_several_tasks_have_needs_the_line() {
+    let tasks = "- [x] 1.1 One\n- [ ] 1.1 Other\n";
+    let workspace = Workspace::with_tasks(tasks);
+    for command in ["skip", "done", "retry"] {
+        let output = workspace.regreen(&[command, "1.1"]);
+        assert_eq!(output.code, Some(2));
+        assert_eq!(
+            output.stderr,
+            "  × 2 tasks in specs/demo/tasks.md have the id 1.1\n  help: say which: `--line 1` (One), `--line 2` (Other)\n"
+        );
+    }
+    assert_eq!(fs::read_to_string(workspace.path(TASKS)).unwrap(), tasks);
+}
+
+#[test]
 fn a_mistyped_id_changes_nothing() {
     let workspace = Workspace::with_tasks(THREE);
     for command in ["skip", "done", "retry"] {

@@ -325,6 +325,17 @@ fn a_task_without_attempts_has_no_story() {
 }
 
 #[test]
+fn of_two_tasks_with_one_id_the_open_one_is_shown() {
+    let tasks = "- [x] 1.1 Make it\n- [ ] 1.1 Make another\n  - **Verify**: `test -f no`\n";
+    let workspace = Workspace::with_tasks(tasks).agent("*) echo x >>out; echo TASK_COMPLETE ;;");
+    workspace.run(&["--max-task-iterations=1"]);
+    workspace
+        .regreen(&["why", "1.1"])
+        .mentions("1.1 Make another")
+        .mentions("2 tasks have the id 1.1; this is the one on line 2");
+}
+
+#[test]
 fn of_two_tasks_with_one_id_each_has_its_own_story() {
     let workspace = Workspace::with_tasks("- [ ] 1.1 Make it\n- [ ] 1.1 Make it again\n")
         .agent("*) echo \"$prompt\" | grep -o 'Make it again' | head -n 1 >out; touch $(date +%N); echo TASK_COMPLETE ;;")

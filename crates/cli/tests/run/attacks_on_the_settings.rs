@@ -200,3 +200,23 @@ fn a_run_without_a_final_check_says_so() {
     let told = workspace.run_as_text(&["--final-check", "off"]).exits(0);
     told.mentions("the final check is off");
 }
+
+#[test]
+fn an_agent_cannot_turn_recovery_on_or_raise_the_limits_of_the_next_run() {
+    let state = "{\"recoveryMode\": true, \"maxFixTasksPerOriginal\": 50}";
+    let tasks = "- [ ] 1.1 Make it\n  - **Verify**: `test -f no`\n";
+    let workspace = Workspace::with_tasks(tasks).agent(&format!(
+        "*) echo '{state}' >$REGREEN_SPEC_DIR/.ralph-state.json; echo x >>out; echo TASK_COMPLETE ;;"
+    ));
+    workspace
+        .run_as_text(&["--max-task-iterations=1"])
+        .mentions("was changed in")
+        .mentions("maxFixTasksPerOriginal, recoveryMode while a task ran")
+        .exits(1);
+    let stored = workspace.text("specs/demo/.ralph-state.json");
+    assert!(!stored.contains("50"), "{stored}");
+    assert!(
+        !stored.replace(' ', "").contains("\"recoveryMode\":true"),
+        "{stored}"
+    );
+}

@@ -61,6 +61,21 @@ fn uncommitted_work_that_is_thrown_away_is_named_with_the_command_that_brings_it
 }
 
 #[test]
+fn uncommitted_work_that_is_overwritten_is_named_with_the_command_that_brings_it_back() {
+    let harm = "git checkout -q -- code; echo agent >>code; echo agent >notes";
+    let (workspace, ran) = run(with_uncommitted_work(), harm);
+    let ran = ran
+        .mentions(
+            "your uncommitted changes were overwritten during attempt 1 of task 1.1: code, notes",
+        )
+        .exits(0);
+    type_in(&workspace, &way_back(&ran));
+    for file in ["code", "notes"] {
+        assert_eq!(workspace.text(file), "mine\n");
+    }
+}
+
+#[test]
 fn uncommitted_work_that_an_agent_commits_is_named() {
     let (_, ran) = run(with_uncommitted_work(), "git add -A; git commit -qm all");
     ran.mentions(

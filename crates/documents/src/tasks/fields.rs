@@ -268,14 +268,44 @@ fn dedented<'t>(text: &'t str, line: &Line, columns: usize) -> &'t str {
 pub fn commit_message(field: &str) -> Option<String> {
     let line = field.lines().map(str::trim).find(|line| !line.is_empty())?;
     let message = without_condition(line).trim_matches('`').trim();
-    (!says_none(message)).then(|| message.to_owned())
+    if says_none(message) {
+        return None;
+    }
+    Some(message_of_command(message).unwrap_or_else(|| message.to_owned()))
 }
 
-/// Whether this is `None`, `None (nothing to commit)`, `N/A`, or empty.
+/// Whether this is `None`, `None (nothing to commit)`, `N/A`, `-`, "no commit needed", or empty.
 fn says_none(message: &str) -> bool {
-    let first_word = message.split_whitespace().next().unwrap_or_default();
+    let lower = message.to_ascii_lowercase();
+    let first_word = lower.split_whitespace().next().unwrap_or_default();
     let first_word = first_word.trim_end_matches(['.', ',', ':', ';']);
-    first_word.is_empty() || ["none", "n/a"].contains(&first_word.to_ascii_lowercase().as_str())
+    let says_no_commit = [
+        "no commit",
+        "not needed",
+        "nothing to commit",
+        "do not commit",
+    ]
+    .iter()
+    .any(|none| lower.starts_with(none));
+    let is_skip = ["skip", "skipped", "no", "-", "–", "—"].contains(&lower.trim_end_matches('.'));
+    first_word.is_empty() || ["none", "n/a"].contains(&first_word) || says_no_commit || is_skip
+}
+
+/// Returns the message of a whole `git commit -m "…"`.
+fn message_of_command(text: &str) -> Option<String> {
+    let words = shell_words::split(text).ok()?;
+    let at = words.windows(2).position(|two| two == ["git", "commit"])?;
+    let mut options = words.into_iter().skip(at + 2);
+    while let Some(option) = options.next() {
+        let is_short = option.starts_with('-') && !option.starts_with("--");
+        if option == "--message" || (is_short && option.ends_with('m')) {
+            return options.next().filter(|message| !message.trim().is_empty());
+        }
+        if let Some(message) = option.strip_prefix("--message=") {
+            return Some(message.to_owned()).filter(|message| !message.trim().is_empty());
+        }
+    }
+    None
 }
 
 /// Strips a condition: `` `fix: x` (if there are changes) `` is the message `` `fix: x` ``.
@@ -344,6 +374,18 @@ mod tests {
             ("chore: lint (only if fixes needed).", Some("chore: lint")),
             ("fix: handle (a) and (b)", Some("fix: handle (a) and (b)")),
             ("\n`fix: below`", Some("fix: below")),
+            ("`git commit -m \"feat: f\"`", Some("feat: f")),
+            ("git add -A && git commit -am 'feat: f'", Some("feat: f")),
+            ("`git commit --message=fix`", Some("fix")),
+            ("#12 make a", Some("#12 make a")),
+            (
+                "skip empty rows in the parser",
+                Some("skip empty rows in the parser"),
+            ),
+            (
+                "describe git commit hooks",
+                Some("describe git commit hooks"),
+            ),
         ] {
             assert_eq!(commit_message(field).as_deref(), message, "{field}");
         }
@@ -357,6 +399,9 @@ mod tests {
             "None (if nothing changed)",
             "None - checks only",
             "N/A",
+            "-",
+            "skip",
+            "No commit needed",
             "",
             "``",
         ] {

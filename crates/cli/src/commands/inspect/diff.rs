@@ -13,7 +13,8 @@ use crate::problem::Problem;
 use crate::spec_context::own_secrets;
 
 pub fn run(arguments: &OneAttempt) -> Result<Exit, Problem> {
-    let history = TaskHistory::open(&arguments.which)?;
+    let which = arguments.which.clone().or_most_recent()?;
+    let history = TaskHistory::open(&which)?;
     match arguments.attempt {
         Some(_) => one_attempt(&history, arguments)?,
         None => whole_task(&history, arguments.run.as_deref())?,
