@@ -41,7 +41,9 @@ pub(crate) use reconcile::{RecordedTasks, reconcile};
 pub(crate) use saved_plan::SavedPlan;
 pub use saved_plan::is_plan_unreviewed;
 pub(crate) use settings_guard::{SettingsGuard, refuse_changed_settings};
-pub(crate) use state_file::{KnownState, ensure_state_file, remove_state_file, save_state};
+pub(crate) use state_file::{
+    KnownState, ensure_state_file, remember_limits, remove_state_file, save_state,
+};
 pub(crate) use tampering::Baseline;
 pub(crate) use test_review::review_tests;
 pub(crate) use tests_before::TestsBefore;

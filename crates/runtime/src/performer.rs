@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::rc::Rc;
 use std::time::Instant;
 
-use regreen_documents::ForeignCode;
+use regreen_documents::{ForeignCode, StateDocument};
 use regreen_engine::{Command, Input, Issued};
 use regreen_model::{CommandSeq, PlanChanges, ServiceReport, TamperPolicy, TaskKey, VerifyCommand};
 use regreen_store::{Store, StoreError};
@@ -52,6 +53,8 @@ pub(crate) struct Performer {
     pub(crate) service_reports: Vec<ServiceReport>,
     pub(crate) recorded: Recorded,
     pub(crate) state: KnownState,
+    /// The state file as it was when foreign code last started to run.
+    pub(crate) state_before: Option<Rc<StateDocument>>,
     /// The texts of the plan that were commands when the run began.
     pub(crate) known_commands: BTreeSet<String>,
     /// The command that checks tasks without a Verify.
@@ -136,13 +139,12 @@ impl Performer {
             Ok(guard) => guard,
             Err(error) => return Some(error.answer(issued.seq)),
         };
-        if self.runs_foreign_code(&issued.command)
-            && let Err(error) = self
-                .settings
-                .begin()
-                .and_then(|()| self.other_plans.begin())
-        {
-            return Some(error.answer(issued.seq));
+        if self.runs_foreign_code(&issued.command) {
+            perform::remember_limits(self);
+            let begun = self.settings.begin();
+            if let Err(error) = begun.and_then(|()| self.other_plans.begin()) {
+                return Some(error.answer(issued.seq));
+            }
         }
         let answer = self.act(issued, &mut guard, recorder, person);
         // Even if the command was stopped: nothing of it is running any more.

@@ -364,6 +364,7 @@ fn performer(
         service_reports: Vec::new(),
         recorded: Recorded::default(),
         state: KnownState::default(),
+        state_before: None,
         known_commands,
         gate: config.gate.clone(),
         tamper: config.tamper,

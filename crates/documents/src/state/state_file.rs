@@ -144,6 +144,33 @@ impl StateDocument {
         )
     }
 
+    /// Takes over the limits of another version of the file, and whether failures are healed.
+    /// Returns the names of those that differed.
+    pub fn take_limits_of(&mut self, other: &Self) -> Vec<&'static str> {
+        let counts = [
+            MAX_TASK_ITERATIONS,
+            MAX_GLOBAL_ITERATIONS,
+            MAX_FIX_TASKS,
+            MAX_FIX_DEPTH,
+            MAX_MODIFICATIONS,
+            MAX_MODIFICATION_DEPTH,
+        ];
+        let differing = counts
+            .into_iter()
+            .filter(|key| self.count(*key) != other.count(*key))
+            .map(|key| key.name);
+        let recovery = RECOVERY_MODE.name;
+        let is_other = self.recovery_mode() != other.recovery_mode();
+        let names: Vec<&'static str> = differing.chain(is_other.then_some(recovery)).collect();
+        for name in &names {
+            match other.value.get(*name) {
+                Some(value) => drop(self.value.insert((*name).to_owned(), value.clone())),
+                None => drop(self.value.shift_remove(*name)),
+            }
+        }
+        names
+    }
+
     /// Returns the phase.
     #[must_use]
     pub fn phase(&self) -> Option<&str> {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use regreen_workspace::{MAX_FILE, RealDisk, current_spec_file, read_file};
 
+use super::state_file::restore_limits;
 use crate::atomic_file::write_atomically;
 use crate::performer::{PerformError, Performer};
 use crate::run::RunError;
@@ -155,8 +156,9 @@ impl Drop for SettingsGuard {
 }
 
 impl Performer {
-    /// Reverts the changes that foreign code made to the files.
+    /// Reverts the changes that foreign code made to the files, and to the limits in the state file.
     pub(crate) fn end_settings_guard(&mut self) -> Result<(), PerformError> {
+        restore_limits(self)?;
         let folder = self.paths.run_folder(&self.run);
         for (path, decides, change) in self.settings.end(&folder)? {
             let name = self.paths.shown(&path);

@@ -114,6 +114,36 @@ fn set_aside(performer: &mut Performer, why: &str) -> Result<(), PerformError> {
     Ok(())
 }
 
+/// Remembers the limits in the state file before foreign code runs.
+pub(crate) fn remember_limits(performer: &mut Performer) {
+    performer.state_before = Some(current_state(performer));
+}
+
+/// Reverts what foreign code did to the limits in the state file, which the next run would use.
+pub(super) fn restore_limits(performer: &mut Performer) -> Result<(), PerformError> {
+    let Some(before) = performer.state_before.take() else {
+        return Ok(());
+    };
+    let mut names = Vec::new();
+    let known = &mut performer.state;
+    let edited = edit_file(&RealDisk, &performer.paths.state, |text| {
+        known.edited(text, |state| names = state.take_limits_of(&before))
+    });
+    match edited {
+        // It is created again when the state is saved.
+        Err(EditFileError::Edit(_) | EditFileError::Read(_)) => return Ok(()),
+        edited => performer.notices.edited(&edited?),
+    }
+    if !names.is_empty() {
+        performer.notices.add(format!(
+            "{} was changed in {} while a task ran; that was restored. To change it, edit the file when nothing runs",
+            performer.paths.shown(&performer.paths.state),
+            names.join(", ")
+        ));
+    }
+    Ok(())
+}
+
 /// Reads the state file; an empty state if there is none, or none that can be read.
 pub(super) fn current_state(performer: &mut Performer) -> Rc<StateDocument> {
     let text = read_text(&RealDisk, &performer.paths.state);

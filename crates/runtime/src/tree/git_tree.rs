@@ -243,7 +243,7 @@ impl GitTree {
         );
         warnings.extend(self.harm_to_users_work(
             name,
-            &after.oid,
+            [&before, &after.oid],
             &changed,
             head_before.as_ref(),
         )?);
@@ -265,7 +265,7 @@ impl GitTree {
     fn harm_to_users_work(
         &self,
         attempt: &AttemptName,
-        after: &Oid,
+        [before, after]: [&Oid; 2],
         changed: &BTreeSet<RelPath>,
         head_before: Option<&Oid>,
     ) -> Result<Vec<String>, GitError> {
@@ -275,6 +275,7 @@ impl GitTree {
             attempt,
             uncommitted: &self.users,
             references: references.map(|(_, references)| references),
+            before: Some(before),
         };
         work.harm(after, changed, head_before)
     }

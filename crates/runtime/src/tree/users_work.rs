@@ -16,6 +16,8 @@ pub(super) struct UsersWork<'a> {
     /// The files that the user had changed before the run.
     pub(super) uncommitted: &'a BTreeSet<RelPath>,
     pub(super) references: Option<&'a References>,
+    /// The snapshot from before the attempt.
+    pub(super) before: Option<&'a Oid>,
 }
 
 impl UsersWork<'_> {
@@ -61,12 +63,17 @@ impl UsersWork<'_> {
         let differing = self.git.changed_files(&head, after)?;
         let differing: BTreeSet<RelPath> = differing.into_iter().map(|one| one.path).collect();
         let is_as_committed = |path: &&RelPath| !differing.contains(path);
-        let thrown_away: Vec<_> = touched.into_iter().filter(is_as_committed).collect();
+        let (thrown_away, kept): (Vec<_>, Vec<_>) = touched.into_iter().partition(is_as_committed);
+        let overwritten = self.overwritten(&head, after, &kept)?;
         let committed: Vec<_> = untouched
             .into_iter()
             .filter(|path| has_committed && is_as_committed(path))
             .collect();
-        let thrown_away = (!thrown_away.is_empty()).then(|| self.thrown_away(&thrown_away));
+        let lost = [("thrown away", thrown_away), ("overwritten", overwritten)];
+        let lost = lost
+            .into_iter()
+            .filter(|(_, files)| !files.is_empty())
+            .map(|(how, files)| self.lost(how, &files));
         let committed = (!committed.is_empty()).then(|| {
             let files = named(&committed);
             format!(
@@ -74,15 +81,39 @@ impl UsersWork<'_> {
                 self.when()
             )
         });
-        Ok(thrown_away.into_iter().chain(committed).collect())
+        Ok(lost.chain(committed).collect())
     }
 
-    fn thrown_away(&self, paths: &[&RelPath]) -> String {
+    /// Returns the files in which nothing is left of what the user had added to them.
+    fn overwritten<'p>(
+        &self,
+        head: &Oid,
+        after: &Oid,
+        paths: &[&'p RelPath],
+    ) -> Result<Vec<&'p RelPath>, GitError> {
+        let Some(before) = self.before.filter(|_| !paths.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let names: BTreeSet<RelPath> = paths.iter().map(|path| (*path).clone()).collect();
+        let texts = |snapshot| self.git.texts(snapshot, &names);
+        let (committed, before, after) = (texts(head)?, texts(before)?, texts(after)?);
+        let is_lost = |path: &&&RelPath| {
+            let after = after.get(**path);
+            let own = before.get(**path).zip(after);
+            own.is_some_and(|(own, after)| {
+                let committed = committed.get(**path).map_or("", String::as_str);
+                has_lost_additions(committed, own, after)
+            })
+        };
+        Ok(paths.iter().filter(is_lost).copied().collect())
+    }
+
+    fn lost(&self, how: &str, paths: &[&RelPath]) -> String {
         let snapshot = self.attempt.reference(SnapshotSide::Before);
         let quoted = paths.iter().map(|path| shell_quoted(path));
         let quoted = quoted.collect::<Vec<_>>().join(" ");
         format!(
-            "your uncommitted changes were thrown away {}: {}; to get them back: `git --literal-pathspecs restore --source={snapshot} -- {quoted}`",
+            "your uncommitted changes were {how} {}: {}; to get them back: `git --literal-pathspecs restore --source={snapshot} -- {quoted}`",
             self.when(),
             named(paths)
         )
@@ -92,6 +123,21 @@ impl UsersWork<'_> {
         let AttemptName { task, attempt, .. } = self.attempt;
         format!("during attempt {attempt} of task {task}")
     }
+}
+
+/// Whether none of the lines that one version adds to the committed one is left in another.
+fn has_lost_additions(committed: &str, own: &str, after: &str) -> bool {
+    let lines = |text: &'_ str| -> BTreeSet<String> {
+        let lines = text.lines().map(str::trim);
+        lines
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let (committed, after) = (lines(committed), lines(after));
+    let mut added = lines(own);
+    added.retain(|line| !committed.contains(line));
+    !added.is_empty() && added.is_disjoint(&after)
 }
 
 /// Says that only the index had a version of a file, and how to get that back.
@@ -124,6 +170,22 @@ fn named(paths: &[&RelPath]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_is_lost_if_none_of_its_lines_is_left() {
+        assert!(has_lost_additions(
+            "base\n",
+            "base\nmine\n",
+            "base\nagent\n"
+        ));
+        assert!(has_lost_additions("", "notes\n", "other\n"));
+        assert!(!has_lost_additions(
+            "base\n",
+            "base\nmine\n",
+            "base\n  mine\nagent\n"
+        ));
+        assert!(!has_lost_additions("base\nold\n", "base\n", "agent\n"));
+    }
 
     #[test]
     fn the_shell_gets_every_path_back_as_it_is() {

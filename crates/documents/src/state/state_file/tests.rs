@@ -192,3 +192,25 @@ fn a_count_at_its_limit_does_not_wrap() {
     state.record_fix(&task, &task.child(1), "boom");
     assert_eq!(state.fix_task_map()["1.3"].attempts, u32::MAX);
 }
+
+#[test]
+fn limits_are_taken_from_another_version_and_nothing_else() {
+    let before = read("{\n  \"maxTaskIterations\": 7,\n  \"note\": 1\n}\n");
+    let mut after = read(
+        "{\n  \"recoveryMode\": true,\n  \"maxFixTasksPerOriginal\": 50,\n  \"maxTaskIterations\": 99,\n  \"note\": 2\n}\n",
+    );
+    let names = after.take_limits_of(&before);
+    assert_eq!(
+        names,
+        [
+            "maxTaskIterations",
+            "maxFixTasksPerOriginal",
+            "recoveryMode"
+        ]
+    );
+    assert_eq!(
+        after.to_text(),
+        "{\n  \"maxTaskIterations\": 7,\n  \"note\": 2\n}\n"
+    );
+    assert!(after.take_limits_of(&before).is_empty());
+}
