@@ -355,6 +355,22 @@ fn failed_line(printed: &str) -> Option<usize> {
         .then(|| number.parse().ok())?
 }
 
+/// Returns output without the lines at its end in which the guard of a check reports which line
+/// failed: they explain nothing.
+fn before_guard_lines(output: &[u8]) -> &[u8] {
+    let mut rest = output;
+    while let Some(text) = rest.strip_suffix(b"\n") {
+        let start = text.iter().rposition(|byte| *byte == b'\n');
+        let start = start.map_or(0, |at| at + 1);
+        let line = std::str::from_utf8(&text[start..]).ok();
+        if line.and_then(failed_line).is_none() {
+            break;
+        }
+        rest = &rest[..start];
+    }
+    rest
+}
+
 /// Returns why a program was cancelled: someone asked to stop, or its output would be lost.
 pub(crate) fn why_cancelled(stop: &Stop, log: &mut LogFile) -> PerformError {
     match (stop.asked(), log.check()) {
@@ -435,7 +451,7 @@ impl Sink for CheckOutput<'_> {
 
     fn take(&mut self, _stream: Stream, bytes: &[u8]) -> bool {
         self.all.push(bytes);
-        self.scanner.feed(bytes);
+        self.scanner.feed(before_guard_lines(bytes));
         self.log.write(bytes)
     }
 }
@@ -475,6 +491,11 @@ mod tests {
         );
         assert!(is_silent(" \n") && is_silent("line 2 of Verify ended with exit code 1\n"));
         assert!(!is_silent("no") && !is_silent("line 2\nline 3"));
+        let guard = "line 2 of Verify ended with exit code 1\n";
+        let output = format!("boom\n{guard}{guard}");
+        assert_eq!(before_guard_lines(output.as_bytes()), b"boom\n");
+        assert_eq!(before_guard_lines(guard.as_bytes()), b"");
+        assert_eq!(before_guard_lines(b"boom\n\n"), b"boom\n\n");
         assert_eq!(
             failed_line("line 12 of Verify ended with exit code 1\n"),
             Some(12)

@@ -62,7 +62,7 @@ impl RedCommand<'_> {
     }
 
     /// Returns the line that failed, given its number counting from 1. Without a number it is
-    /// known only if there is a single statement.
+    /// known only if there is a single statement. A line that is only a bracket isn't worth naming.
     #[must_use]
     pub fn failed_line(&self, number: Option<usize>) -> Option<&str> {
         let named = |number: usize| self.text.lines().nth(number.checked_sub(1)?);
@@ -70,7 +70,8 @@ impl RedCommand<'_> {
             Some(number) => named(number),
             None => self.only_line(),
         };
-        line.map(str::trim).filter(|line| !line.is_empty())
+        line.map(str::trim)
+            .filter(|line| line.contains(char::is_alphanumeric))
     }
 
     /// Returns the first line of the only statement.
@@ -177,6 +178,7 @@ mod tests {
         assert_eq!(line("# why\ntest -f b", None), named("test -f b"));
         assert_eq!(line("make \\\n  test", None), named("make \\"));
         assert_eq!(line("a", Some(7)), None);
+        assert_eq!(line("(\na\nb\n)", Some(1)), None);
     }
 
     #[test]

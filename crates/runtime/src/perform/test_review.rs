@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use regreen_diagnosis::{Scanner, check_failure, evidence_of};
+use regreen_diagnosis::{Scanner, SilentCheck, check_failure, evidence_of};
 use regreen_engine::TestReviewOrder;
 use regreen_model::{Failure, FailureRecord, FlakyTest, Source, TestReview, VerifyCommand};
 use regreen_supervisor::{EndReason, Stdin, Stream};
@@ -497,6 +497,14 @@ impl Reviewer<'_> {
         let evidence = evidence_of(output.scanner.finish(), Source::Command, command, ending);
         let printed = output.all.end(QUOTED_BYTES);
         let masked = |names| context.masked(names);
+        let silent = printed.trim().is_empty().then(|| SilentCheck {
+            exit_code: code,
+            line: evidence
+                .command
+                .as_deref()
+                .and_then(|text| text.lines().next()),
+            finding: None,
+        });
         Ok(TestRun {
             results: TestResults {
                 failed: masked(read.failed),
@@ -504,8 +512,7 @@ impl Reviewer<'_> {
                 is_complete: read.is_complete && is_whole && agrees,
                 passed_count: read.passed_count,
             },
-            diagnosis: check_failure(&evidence, code, None, printed.trim().is_empty())
-                .map(Box::new),
+            diagnosis: check_failure(&evidence, silent).map(Box::new),
             printed,
         })
     }
