@@ -1,6 +1,5 @@
 //! The history of earlier runs, from the journal.
 
-use regreen_documents::RowId;
 use regreen_engine::{JournalLine, State};
 use regreen_model::{Event, PersonChoice, TaskKey, Timestamp};
 use regreen_runtime::{JournalError, SpecPaths, load_state, open_store_read_only};

@@ -114,7 +114,7 @@ mod tests {
             "Status: BLOCKED",
             "Traceback (most recent call last):\n  File \"x\"\nException: boom",
             "Error: connect ECONNREFUSED 127.0.0.1:443",
-            "On reflection the upload failed.",
+            "Looking again, the upload failed.",
             "Actually wait, the tests still fail.",
             "Wait, the tests still fail.",
             "wait -- one of the tests is red",

@@ -128,7 +128,7 @@ fn admits(sentence: &str) -> bool {
 }
 
 /// Words of other languages. The patterns for those are compiled only if one occurs.
-const OTHER_WORDS: [&str; 24] = [
+const OTHER_WORDS: [&str; 27] = [
     "der",
     "das",
     "ich",
@@ -153,6 +153,9 @@ const OTHER_WORDS: [&str; 24] = [
     "una",
     "falló",
     "pude",
+    "muss",
+    "müssen",
+    "konnte",
 ];
 
 fn is_in_other_language(sentence: &str) -> bool {
