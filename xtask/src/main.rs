@@ -8,6 +8,7 @@
 
 mod agents_e2e;
 mod bench;
+mod browser;
 mod fuzz_documents;
 mod repository;
 mod simulate;
@@ -43,6 +44,12 @@ enum Command {
     /// Installs their programs at known versions into the build folder, which needs a network; no
     /// agent reaches one. Prints the result of every scenario, and fails if one is wrong.
     AgentsE2e(agents_e2e::Arguments),
+    /// Uses the dashboard in a real browser.
+    ///
+    /// Installs Debian's chromium if it is missing. A run is watched, a question answered, a blamed
+    /// line found and a report opened, on a desktop and on a phone, without an error of the browser
+    /// and without a violation that axe-core finds.
+    Browser,
     /// Simulates runs, and checks the invariants after every step.
     ///
     /// A violation is shrunk, shown with a journal for `regreen replay`, and fails the command.
@@ -64,6 +71,7 @@ fn main() -> ExitCode {
         Command::Test => test::run(),
         Command::FuzzDocuments(arguments) => fuzz_documents::run(&arguments),
         Command::AgentsE2e(arguments) => agents_e2e::run(&arguments),
+        Command::Browser => browser::run(),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Bench { what } => bench::run(&what),
         Command::Sweep { what } => sweep::run(&what),

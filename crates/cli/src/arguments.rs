@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regreen_model::{FailureKind, TaskId, Timestamp};
+use regreen_overview::AnswerChoice;
 
 use crate::commands::Command;
 use crate::config::{Count, TimeSpan};
@@ -139,31 +140,10 @@ pub struct Answer {
     /// Task that the question is about, as `regreen questions` lists it
     pub question: String,
     /// What to do with it
-    #[arg(value_enum)]
+    #[arg(value_parser = answer_choice())]
     pub choice: AnswerChoice,
     /// With `context`: what the agent should know
     pub text: Option<String>,
-}
-
-/// What a person can answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AnswerChoice {
-    /// Try the task again as it is; it starts over, with all its attempts
-    Retry,
-    /// You have edited the task or the project: the task starts over
-    Edit,
-    /// Try again, and tell the agent what you write
-    Context,
-    /// Let an agent do a fix task, then try the task again
-    Fix,
-    /// Let regreen make the repair that it proposes, then try the task again
-    Repair,
-    /// Mark the task as done without verifying it
-    Done,
-    /// Leave the task out until `regreen retry`
-    Skip,
-    /// Stop the run, and leave the question open
-    Stop,
 }
 
 #[derive(Debug, Args)]
@@ -175,6 +155,23 @@ pub struct Attach {
     /// Print one JSON event per line
     #[arg(long)]
     pub json: bool,
+}
+
+#[cfg(feature = "dashboard")]
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Port to listen on; 0 for any that is free
+    #[arg(long, value_name = "N", default_value_t = 4747)]
+    pub port: u16,
+    /// Open it in your browser
+    #[arg(long)]
+    pub open: bool,
+    /// Listen on another address of this machine, so that others can reach it
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
+    pub listen: std::net::IpAddr,
+    /// Only show: no answers, no stop, no retry, no skip
+    #[arg(long)]
+    pub read_only: bool,
 }
 
 #[derive(Debug, Args)]
@@ -441,6 +438,13 @@ impl FromStr for Since {
 /// Parses a task id.
 pub fn task_id(text: &str) -> Result<TaskId, String> {
     TaskId::parse(text).ok_or_else(|| "ids look like 1.3, T012, V4 or US-001".to_owned())
+}
+
+/// Parses what a person answers, and lists what follows.
+fn answer_choice() -> impl TypedValueParser<Value = AnswerChoice> {
+    let value = |choice: AnswerChoice| PossibleValue::new(choice.name()).help(choice.effect());
+    PossibleValuesParser::new(AnswerChoice::ALL.map(value))
+        .try_map(|name| AnswerChoice::from_name(&name).ok_or("unknown choice"))
 }
 
 /// Parses a kind of failure. An unknown one is answered with the known ones.

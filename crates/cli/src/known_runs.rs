@@ -4,13 +4,16 @@
 //! is read from the workspaces: whether a process is at work from the lock, which the system
 //! releases whenever that process ends, and what it does from the journal.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use regreen_documents::TaskFile;
 use regreen_model::{RunOutcome, TaskKey, Timestamp};
-use regreen_overview::{Activity, JournalReader, OpenQuestion, RunView, TaskView};
+use regreen_overview::{Activity, JournalReader, OpenQuestion, RunState, RunView, TaskView};
 use regreen_reporters::Status;
 use regreen_runtime::{LockHolder, SpecPaths, TreeLock, now, open_store_read_only};
+use regreen_store::{RunId, Store};
 use regreen_workspace::{RealDisk, Spec, read_text};
 use serde::{Deserialize, Serialize};
 
@@ -42,11 +45,20 @@ pub fn remember(paths: &SpecPaths) {
     }
 }
 
+/// Watches for specs that are run for the first time.
+#[cfg(feature = "dashboard")]
+pub fn watch() -> std::io::Result<regreen_overview::ChangeFeed> {
+    let record = StateRecord::new(KIND, "").ok_or(std::io::ErrorKind::NotFound)?;
+    record.watch()
+}
+
 /// The newest run of a spec.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct KnownRun {
+    /// Names the place in addresses and on the screen.
+    pub place: String,
     pub paths: SpecPaths,
-    pub view: RunView,
+    pub view: Arc<RunView>,
     /// The process that is at work on it.
     pub holder: Option<LockHolder>,
 }
@@ -54,30 +66,52 @@ pub struct KnownRun {
 /// Returns the newest run of every spec that was ever run, in order of their last activity of life.
 /// Forgets specs that are gone.
 pub fn known_runs() -> Vec<KnownRun> {
-    let mut runs = Vec::new();
-    for (record, place) in StateRecord::all::<RunPlace>(KIND) {
-        let RunPlace { root, tasks, name } = place;
-        let paths = SpecPaths::new(&root, Spec { name, tasks });
-        if paths.database().exists() {
-            // A workspace that can't be read must not hide the others.
-            match KnownRun::read(paths) {
-                Ok(run) => runs.extend(run),
-                Err(problem) => {
-                    let root = output::path_from_home(&root);
-                    output::note(&format!("{root}: {problem}"));
-                }
-            }
-        } else {
-            record.forget();
-        }
+    let (runs, problems) = FollowedRuns::default().refresh();
+    for problem in problems {
+        output::note(&problem);
     }
-    runs.sort_by_key(|run| std::cmp::Reverse(run.last_sign()));
     runs
 }
 
-impl KnownRun {
+/// The newest runs of all specs, which reads only what is new each time.
+#[derive(Debug, Default)]
+pub struct FollowedRuns {
+    runs: BTreeMap<PathBuf, FollowedRun>,
+}
+
+/// A run, as far as it was read.
+#[derive(Debug)]
+struct FollowedRun {
+    reader: JournalReader,
+    view: Arc<RunView>,
+}
+
+impl FollowedRuns {
+    /// Reads what is new. Also returns what can't be read, for people.
+    pub fn refresh(&mut self) -> (Vec<KnownRun>, Vec<String>) {
+        let (mut runs, mut problems) = (Vec::new(), Vec::new());
+        for (record, place) in StateRecord::all::<RunPlace>(KIND) {
+            let RunPlace { root, tasks, name } = place;
+            let paths = SpecPaths::new(&root, Spec { name, tasks });
+            if paths.database().exists() {
+                // A workspace that can't be read must not hide the others.
+                match self.read(record.name(), paths) {
+                    Ok(run) => runs.extend(run),
+                    Err(problem) => {
+                        let root = output::path_from_home(&root);
+                        problems.push(format!("{root}: {problem}"));
+                    }
+                }
+            } else {
+                record.forget();
+            }
+        }
+        runs.sort_by_key(|run| std::cmp::Reverse(run.last_sign()));
+        (runs, problems)
+    }
+
     /// Reads the newest run of a spec; `None` if it has none.
-    pub fn read(paths: SpecPaths) -> Result<Option<Self>, Problem> {
+    fn read(&mut self, place: String, paths: SpecPaths) -> Result<Option<KnownRun>, Problem> {
         // Before the journal: a run that ends in between has then recorded its end there.
         let holder = TreeLock::holder(&paths.root).filter(|holder| holder.runs(&paths));
         let Some(store) = open_store_read_only(&paths.root)? else {
@@ -87,17 +121,46 @@ impl KnownRun {
         let Some(run) = runs.into_iter().find(|run| run.spec == paths.spec_key()) else {
             return Ok(None);
         };
-        let mut view = RunView::default();
-        let mut reader = JournalReader::new(run.id);
-        for (at, event) in reader.new_events(&store).map_err(Problem::from_reading)? {
-            view.apply(at, &event);
+        let followed = self
+            .runs
+            .entry(paths.spec.tasks.clone())
+            .or_insert_with(|| FollowedRun::new(run.id.clone()));
+        if *followed.reader.run() != run.id {
+            *followed = FollowedRun::new(run.id);
         }
-        view.settle(&store.choices(&paths.spec_key()).map_err(Problem::journal)?);
-        Ok(Some(Self {
+        let choices = store.choices(&paths.spec_key()).map_err(Problem::journal)?;
+        followed.read_new(&store)?;
+        Arc::make_mut(&mut followed.view).settle(&choices);
+        Ok(Some(KnownRun {
+            place,
             paths,
-            view,
+            view: Arc::clone(&followed.view),
             holder,
         }))
+    }
+}
+
+impl FollowedRun {
+    fn new(run: RunId) -> Self {
+        Self {
+            reader: JournalReader::new(run),
+            view: Arc::default(),
+        }
+    }
+
+    fn read_new(&mut self, store: &Store) -> Result<(), Problem> {
+        let view = Arc::make_mut(&mut self.view);
+        let read = self
+            .reader
+            .for_each_new(store, |at, event| view.apply(at, &event));
+        read.map_err(Problem::from_reading)
+    }
+}
+
+impl KnownRun {
+    /// Reads the newest run of a spec; `None` if it has none.
+    pub fn read(paths: SpecPaths) -> Result<Option<Self>, Problem> {
+        FollowedRuns::default().read(String::new(), paths)
     }
 
     /// Returns when the run last gave a sign of life: its last event, or output of its agent.
@@ -105,14 +168,18 @@ impl KnownRun {
         self.last_output().unwrap_or_default().max(self.view.last)
     }
 
-    /// Returns when the current attempt last printed something.
-    fn last_output(&self) -> Option<Timestamp> {
+    /// Returns the log of the current attempt.
+    pub fn current_log(&self) -> Option<PathBuf> {
         let Activity::Attempt { attempt, .. } = self.view.activity else {
             return None;
         };
         let task = self.view.current.as_ref()?;
-        let log = self.paths.log(&self.view.run, task, attempt);
-        let written = log.metadata().ok()?.modified().ok()?;
+        Some(self.paths.log(&self.view.run, task, attempt))
+    }
+
+    /// Returns when the current attempt last printed something.
+    fn last_output(&self) -> Option<Timestamp> {
+        let written = self.current_log()?.metadata().ok()?.modified().ok()?;
         let since = written.duration_since(std::time::UNIX_EPOCH).ok()?;
         let millis = u64::try_from(since.as_millis()).ok()?;
         Some(Timestamp::from_millis(millis).min(now()))
@@ -147,64 +214,18 @@ impl KnownRun {
 
     /// Returns its state in a word, as programs and people read it.
     pub fn state(&self) -> RunState {
-        match (self.outcome(), &self.view.activity) {
-            (None, _) if self.holder.is_none() => RunState::Killed,
-            (None, Activity::Waiting { .. }) => RunState::Waiting,
-            (None, Activity::Asking { .. }) => RunState::NeedsPerson,
-            (None, _) => RunState::Running,
-            (Some(RunOutcome::AllGreen | RunOutcome::OnlyDone), _) => RunState::Done,
-            (Some(RunOutcome::NeedsPerson { .. }), _) => RunState::NeedsPerson,
-            (Some(RunOutcome::Stopped { .. }), _) => RunState::Stopped,
-            (Some(RunOutcome::TryLater { .. }), _) => RunState::TryLater,
-            (Some(RunOutcome::SetUp { .. }), _) => RunState::SetUp,
-            (
-                Some(RunOutcome::Skipped | RunOutcome::Limit { .. } | RunOutcome::Regressed { .. }),
-                _,
-            ) => RunState::Failed,
-        }
+        RunState::of(self.outcome(), &self.view.activity, self.holder.is_some())
     }
 }
 
-/// The state of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunState {
-    Running,
-    Waiting,
-    NeedsPerson,
-    /// Its process is gone, without having recorded an end.
-    Killed,
-    Stopped,
-    TryLater,
-    SetUp,
-    Failed,
-    Done,
-}
-
-impl RunState {
-    /// Returns the words for people: what it is, and how to go on.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Waiting => "waiting",
-            Self::NeedsPerson => "needs your decision",
-            Self::Killed => "killed; `regreen run` resumes it",
-            Self::Stopped => "stopped; `regreen run` resumes it",
-            Self::TryLater => "try again later; `regreen run` resumes it",
-            Self::SetUp => "setup must be fixed; `regreen run` resumes it",
-            Self::Failed => "ended; not everything is done",
-            Self::Done => "done",
-        }
-    }
-
-    pub fn status(self) -> Status {
-        match self {
-            Self::Running => Status::Run,
-            Self::Waiting => Status::Wait,
-            Self::NeedsPerson => Status::Ask,
-            Self::Killed | Self::SetUp | Self::Failed => Status::Fail,
-            Self::Stopped | Self::TryLater => Status::Stop,
-            Self::Done => Status::Done,
-        }
+/// Returns the word that stands before a run in this state.
+pub fn status(state: RunState) -> Status {
+    match state {
+        RunState::Running => Status::Run,
+        RunState::Waiting => Status::Wait,
+        RunState::NeedsPerson => Status::Ask,
+        RunState::Killed | RunState::SetUp | RunState::Failed => Status::Fail,
+        RunState::Stopped | RunState::TryLater => Status::Stop,
+        RunState::Done => Status::Done,
     }
 }

@@ -14,6 +14,8 @@ mod exit;
 mod history;
 mod known_runs;
 mod learned;
+#[cfg(feature = "dashboard")]
+mod machine;
 mod outlook;
 mod output;
 mod plan;

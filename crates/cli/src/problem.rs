@@ -194,6 +194,9 @@ pub enum Problem {
         #[source]
         source: std::io::Error,
     },
+    #[cfg(feature = "dashboard")]
+    #[error(transparent)]
+    Serve(#[from] regreen_dashboard::ServeError),
     #[error("cannot listen for signals")]
     Signals(#[source] std::io::Error),
     #[error("cannot find the regreen executable")]
@@ -332,6 +335,10 @@ impl Problem {
                 set_up("make your state folder writable")
             }
             Self::Watch(_) | Self::Detach(_) => (Exit::SetUp, None),
+            #[cfg(feature = "dashboard")]
+            Self::Serve(_) => {
+                set_up("another program may use this port; try `regreen serve --port 0`")
+            }
             Self::RunKilled => (
                 Exit::Terminated,
                 Some("nothing is lost: `regreen run` resumes it".to_owned()),

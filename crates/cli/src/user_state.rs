@@ -42,6 +42,12 @@ impl StateRecord {
             .collect()
     }
 
+    /// Returns its name among the records of its kind: letters and digits.
+    pub fn name(&self) -> String {
+        let stem = self.0.file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    }
+
     /// Reads the record; `None` if it is missing or unreadable.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         let text = read_text_file(&self.0, MAX_RECORD).ok()?;

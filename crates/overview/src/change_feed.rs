@@ -10,7 +10,7 @@ use std::time::Duration;
 pub enum Change {
     /// A file of regreen was written.
     Written,
-    /// The process that was watched has ended.
+    /// A process that was watched has ended.
     ProcessEnded,
     /// The other descriptor with this position became readable.
     Woken(usize),
@@ -35,11 +35,11 @@ mod linux {
 
     use super::{Change, Duration, Path, io};
 
-    /// Watches the folder of a workspace, and the process of its run.
+    /// Watches the folders of workspaces, and the processes of their runs.
     #[derive(Debug)]
     pub struct ChangeFeed {
         files: OwnedFd,
-        process: Option<OwnedFd>,
+        processes: Vec<OwnedFd>,
     }
 
     impl ChangeFeed {
@@ -51,7 +51,7 @@ mod linux {
             let flags = inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK;
             let mut feed = Self {
                 files: inotify::init(flags)?,
-                process: None,
+                processes: Vec::new(),
             };
             feed.watch_folder(folder)?;
             Ok(feed)
@@ -73,8 +73,10 @@ mod linux {
         /// Also watches a process. Returns whether it exists.
         pub fn watch_process(&mut self, pid: u32) -> bool {
             let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-            self.process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-            self.process.is_some()
+            let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+            let exists = process.is_some();
+            self.processes.extend(process);
+            exists
         }
 
         /// Waits until something happens, or until one of the `others` becomes readable.
@@ -87,12 +89,10 @@ mod linux {
             others: &[BorrowedFd<'_>],
         ) -> io::Result<Change> {
             let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
-            let (is_written, has_ended, woken) = loop {
+            let (is_written, ended, woken) = loop {
                 let mut ready = vec![PollFd::new(&self.files, PollFlags::IN)];
-                let process_at = self.process.as_ref().map(|process| {
-                    ready.push(PollFd::new(process, PollFlags::IN));
-                    ready.len() - 1
-                });
+                let processes = self.processes.iter();
+                ready.extend(processes.map(|process| PollFd::new(process, PollFlags::IN)));
                 let others_at = ready.len();
                 let others = others.iter();
                 ready.extend(others.map(|other| PollFd::from_borrowed_fd(*other, PollFlags::IN)));
@@ -106,7 +106,7 @@ mod linux {
                 };
                 break (
                     is_ready(0),
-                    process_at.is_some_and(is_ready),
+                    (1..others_at).find(|at| is_ready(*at)),
                     (others_at..ready.len())
                         .find(|at| is_ready(*at))
                         .map(|at| at - others_at),
@@ -115,8 +115,8 @@ mod linux {
             if let Some(woken) = woken {
                 return Ok(Change::Woken(woken));
             }
-            if has_ended {
-                self.process = None;
+            if let Some(ended) = ended {
+                self.processes.remove(ended - 1);
                 return Ok(Change::ProcessEnded);
             }
             if is_written {
@@ -150,7 +150,7 @@ mod portable {
     /// Wakes up several times a second: this system has no notification that is used here.
     #[derive(Debug)]
     pub struct ChangeFeed {
-        process: Option<Pid>,
+        processes: Vec<Pid>,
     }
 
     impl ChangeFeed {
@@ -159,7 +159,9 @@ mod portable {
         /// # Errors
         /// Never, on this system.
         pub fn new(_folder: &Path) -> io::Result<Self> {
-            Ok(Self { process: None })
+            Ok(Self {
+                processes: Vec::new(),
+            })
         }
 
         /// Also watches another folder.
@@ -173,8 +175,9 @@ mod portable {
         /// Also watches a process. Returns whether it exists.
         pub fn watch_process(&mut self, pid: u32) -> bool {
             let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-            self.process = pid.filter(|pid| test_kill_process(*pid).is_ok());
-            self.process.is_some()
+            let process = pid.filter(|pid| test_kill_process(*pid).is_ok());
+            self.processes.extend(process);
+            process.is_some()
         }
 
         /// Waits until something may have happened, or until one of the `others` becomes readable.
@@ -197,11 +200,9 @@ mod portable {
             if let Some(woken) = ready.iter().position(is_ready) {
                 return Ok(Change::Woken(woken));
             }
-            if self
-                .process
-                .is_some_and(|pid| test_kill_process(pid).is_err())
-            {
-                self.process = None;
+            let is_gone = |pid: &Pid| test_kill_process(*pid).is_err();
+            if let Some(ended) = self.processes.iter().position(is_gone) {
+                self.processes.remove(ended);
                 return Ok(Change::ProcessEnded);
             }
             Ok(Change::Written)

@@ -48,13 +48,26 @@ impl JournalReader {
     /// Returns the events that were stored since the last call, oldest first.
     ///
     /// # Errors
-    /// Returns an error if the journal can't be read. The next call starts at the same place.
+    /// Returns an error if the journal can't be read.
     pub fn new_events(
         &mut self,
         store: &Store,
     ) -> Result<Vec<(Timestamp, Event)>, ReadJournalError> {
         let mut found = Vec::new();
-        let mut last = self.after;
+        self.for_each_new(store, |at, event| found.push((at, event)))?;
+        Ok(found)
+    }
+
+    /// Like [`new_events`](Self::new_events), one event at a time: a long run has many. After an
+    /// error, the next call starts behind the last step that could be read.
+    ///
+    /// # Errors
+    /// Returns an error if the journal can't be read.
+    pub fn for_each_new(
+        &mut self,
+        store: &Store,
+        mut take: impl FnMut(Timestamp, Event),
+    ) -> Result<(), ReadJournalError> {
         for step in store.steps(&self.run, self.after)? {
             let step = step?;
             let at = Timestamp::from_millis(u64::try_from(step.now_ms).unwrap_or(0));
@@ -63,11 +76,10 @@ impl JournalReader {
                     run: self.run.clone(),
                     why,
                 })?;
-                found.push((at, event));
+                take(at, event);
             }
-            last = step.number;
+            self.after = step.number;
         }
-        self.after = last;
-        Ok(found)
+        Ok(())
     }
 }

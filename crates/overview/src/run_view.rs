@@ -1,12 +1,16 @@
 //! One run, as the fold of its events.
 
+use std::collections::BTreeMap;
+
 use regreen_model::{
     AgentIdentity, AttemptReport, ChoiceKind, Event, Mark, PersonAnswer, PersonChoice, PlanChanges,
     PlannedRepair, Regression, RunConfig, RunOutcome, Spending, TaskKey, Timestamp, UsageLedger,
 };
 use serde::Serialize;
 
+use crate::event_task::task_of;
 use crate::task_view::{TaskFix, TaskView};
+use crate::timeline::Timeline;
 
 /// A run: what it is doing, what it has done, and what it needs a person for.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +43,10 @@ pub struct RunView {
     pub outcome: Option<RunOutcome>,
     /// When it ended or paused.
     pub ended: Option<Timestamp>,
+    /// What it did when.
+    pub timeline: Timeline,
+    /// The position of each task in the list.
+    positions: BTreeMap<TaskKey, usize>,
     choices_seen: u64,
     sessions: UsageLedger,
 }
@@ -166,7 +174,7 @@ impl RunView {
     /// Returns a task.
     #[must_use]
     pub fn task(&self, key: &TaskKey) -> Option<&TaskView> {
-        self.tasks.iter().find(|task| task.key == *key)
+        self.tasks.get(*self.positions.get(key)?)
     }
 
     /// Returns the tasks that wait for a person, with their questions.
@@ -177,12 +185,19 @@ impl RunView {
 
     /// Applies one more event.
     pub fn apply(&mut self, at: Timestamp, event: &Event) {
-        self.last = at;
+        let last = std::mem::replace(&mut self.last, at);
         if let Some(activity) = activity_after(at, event) {
             self.activity = activity;
         }
         self.apply_to_run(at, event);
         self.apply_to_task(at, event);
+        let position = task_of(event).and_then(|key| self.positions.get(key).copied());
+        let task = position.and_then(|at| self.tasks.get_mut(at));
+        // A failure ends the response to the one before it, and isn't a response to itself.
+        if let Some(task) = task.filter(|_| !matches!(event, Event::TaskFailed { .. })) {
+            task.respond(event);
+        }
+        self.timeline.apply(last, at, event, position);
     }
 
     fn apply_to_run(&mut self, at: Timestamp, event: &Event) {
@@ -237,9 +252,27 @@ impl RunView {
     fn apply_to_task(&mut self, at: Timestamp, event: &Event) {
         match event {
             Event::TaskPicked { task } => self.task_mut(&task.task).pick(task),
-            Event::AttemptStarted { task, attempt, .. } => self.task_mut(task).attempts = *attempt,
-            Event::TaskFailed { task, failure, .. } => {
-                self.task_mut(task).failure = Some(failure.clone());
+            Event::AttemptStarted {
+                task,
+                attempt,
+                prompt,
+                ..
+            } => self.task_mut(task).begin_attempt(*attempt, *prompt, at),
+            Event::AttemptEnded {
+                task,
+                attempt,
+                report,
+                ..
+            } => self.task_mut(task).end_attempt(*attempt, report),
+            Event::TaskFailed {
+                task,
+                attempt,
+                failure,
+                ..
+            } => {
+                let task = self.task_mut(task);
+                task.respond(event);
+                task.fail(*attempt, failure, at);
             }
             Event::FixInserted { task, fix } => {
                 let task = self.task_mut(task);
@@ -294,11 +327,11 @@ impl RunView {
     }
 
     fn task_mut(&mut self, key: &TaskKey) -> &mut TaskView {
-        let at = self.tasks.iter().position(|task| task.key == *key);
-        let at = at.unwrap_or_else(|| {
-            self.tasks.push(TaskView::new(key));
-            self.tasks.len() - 1
-        });
+        let next = self.tasks.len();
+        let at = *self.positions.entry(key.clone()).or_insert(next);
+        if at == next {
+            self.tasks.push(TaskView::untouched(key));
+        }
         &mut self.tasks[at]
     }
 
@@ -443,6 +476,49 @@ mod tests {
         let fixes = &view.task(&key("1.1")).unwrap().fixes;
         let causes = fixes.iter().map(|fix| fix.cause.as_ref().unwrap().cause());
         assert_eq!(causes.collect::<Vec<_>>(), ["one", "two"]);
+    }
+
+    #[test]
+    fn an_attempt_knows_what_was_done_about_its_failure_and_whether_it_helped() {
+        let started = |attempt: u32| Event::AttemptStarted {
+            seq: 1,
+            task: key("1.1"),
+            attempt,
+            prompt: regreen_model::PromptKind::Retry,
+            timeout_ms: 1,
+        };
+        let failed = |attempt: u32| Event::TaskFailed {
+            task: key("1.1"),
+            attempt,
+            failure: FailureRecord::new("red"),
+            only_red: false,
+        };
+        let done = Event::TaskDone {
+            task: key("1.1"),
+            marks: std::collections::BTreeSet::new(),
+            hash: None,
+        };
+        let view = view(&[
+            started(1),
+            failed(1),
+            started(2),
+            failed(2),
+            started(3),
+            done,
+        ]);
+        let history = &view.task(&key("1.1")).unwrap().history;
+        let responses = history.iter().map(|attempt| {
+            let what = attempt.response.what.as_deref();
+            (what, attempt.response.helped)
+        });
+        assert_eq!(
+            responses.collect::<Vec<_>>(),
+            [
+                (Some("attempt 2, with the failure"), Some(false)),
+                (Some("attempt 3, with the failure"), Some(true)),
+                (None, None)
+            ]
+        );
     }
 
     #[test]

@@ -43,8 +43,8 @@ pub use pipes::{Chunk, Observer, SpawnError, Stream};
 pub use process_end::{EndReason, Exit, ProcessEnd, StartStep};
 pub use processes::{
     Holders, ProcessInfo, Stray, StraysEnded, end_process, end_strays, find_strays,
-    holders_of_file, is_started_by_a_run, list_processes, listeners_on, process_exists,
-    process_info,
+    holders_of_file, is_connected_by_a_run, is_started_by_a_run, list_processes, listeners_on,
+    process_exists, process_info,
 };
 pub use running::Running;
 pub use spec::{Marker, ProcessSpec, Stdin, TimeLimits};

@@ -1,6 +1,7 @@
 //! Processes without a keeper of ours, and strays that have lost theirs.
 
 use std::collections::HashSet;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -63,6 +64,14 @@ pub fn process_exists(pid: i32) -> Option<bool> {
 #[must_use]
 pub fn is_started_by_a_run() -> bool {
     std::env::var_os(Marker::VARIABLE).is_some() || system::is_below_keeper()
+}
+
+/// Returns whether a run started the program that opened a connection to this process; `peer` is
+/// the other end. `None` if the connection isn't one of this machine any more, or the system doesn't
+/// tell.
+#[must_use]
+pub fn is_connected_by_a_run(peer: SocketAddr) -> Option<bool> {
+    system::is_connected_by_a_run(peer)
 }
 
 /// Returns all processes.

@@ -54,6 +54,7 @@ fn print_summary(closing: &[String], steps: usize, duration: Duration) {
         println!("{line}");
     }
     println!("\nAll {steps} steps passed in {}.", seconds(duration));
+    println!("The dashboard in a real browser is a step of its own: cargo xtask browser");
 }
 
 fn seconds(duration: Duration) -> String {

@@ -4,7 +4,7 @@ use crate::manifest::Manifest;
 use crate::tree;
 
 /// Every crate, present or planned, and the crates it may depend on.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("model", &[]),
     ("documents", &["model"]),
     ("diagnosis", &["model"]),
@@ -16,6 +16,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("overview", &["model", "store"]),
     ("history", &["model", "diagnosis", "store"]),
     ("reporters", &["model", "diagnosis"]),
+    ("dashboard", &["model", "overview", "history", "reporters"]),
     ("engine", &["model", "diagnosis"]),
     ("supervisor", &["model", "redaction"]),
     ("workspace", &["model"]),
@@ -41,7 +42,7 @@ const BELOW_RUNTIME: [&str; 12] = [
     "repairs",
 ];
 
-const BELOW_CLI: [&str; 16] = [
+const BELOW_CLI: [&str; 17] = [
     "model",
     "documents",
     "diagnosis",
@@ -58,6 +59,7 @@ const BELOW_CLI: [&str; 16] = [
     "runtime",
     "overview",
     "reporters",
+    "dashboard",
 ];
 
 /// Crates for tests and tools only: the product is built without them.

@@ -15,6 +15,7 @@ mod dependency_table;
 mod links;
 mod machine_paths;
 mod manifest;
+mod network;
 mod outside_world;
 mod pure_crates;
 mod requirements_page;

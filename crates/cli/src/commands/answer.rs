@@ -2,34 +2,47 @@
 
 use std::path::Path;
 
-use regreen_model::{ChoiceKind, PersonAnswer};
-use regreen_overview::{Activity, OpenQuestion, TaskView};
+use regreen_model::{ChoiceKind, PersonAnswer, TaskKey};
+use regreen_overview::{Activity, AnswerChoice, OpenQuestion, TaskView};
 
 use super::choices;
 use crate::answers;
-use crate::arguments::{Answer, AnswerChoice, OneTask};
+use crate::arguments::{Answer, OneTask};
 use crate::exit::Exit;
 use crate::known_runs::{KnownRun, known_runs};
 use crate::output;
 use crate::problem::Problem;
-use crate::spec_context::current_dir;
+use crate::spec_context::{SpecContext, current_dir};
 
-/// Passes the answer to the run if it is at work, or keeps it for the next one. What can be decided
-/// without a run is decided at once, like `skip`, `done` and `retry`.
+/// Finds the question, and answers it.
 pub fn run(arguments: &Answer) -> Result<Exit, Problem> {
     let here = current_dir()?;
     let runs = known_runs();
     let (run, task, question) = find(&runs, &here, &arguments.question)?;
-    let answer = answer(arguments, run, task, question)?;
+    let text = arguments.text.as_deref();
+    output::print_text(&give(run, task, question, arguments.choice, text)?)?;
+    Ok(Exit::Success)
+}
+
+/// Passes the answer to the run if it is at work, or keeps it for the next one. What can be decided
+/// without a run is decided at once, like `skip`, `done` and `retry`. Returns what was done.
+pub fn give(
+    run: &KnownRun,
+    task: &TaskView,
+    question: &OpenQuestion,
+    choice: AnswerChoice,
+    text: Option<&str>,
+) -> Result<String, Problem> {
+    let answer = answer(run, task, question, choice, text)?;
     let is_active = run.holder.is_some();
-    let choice = match arguments.choice {
+    let choice = match choice {
         AnswerChoice::Retry | AnswerChoice::Edit => Some(ChoiceKind::Retry),
         AnswerChoice::Skip => Some(ChoiceKind::Skip),
         AnswerChoice::Done => Some(ChoiceKind::Done),
         _ => None,
     };
     match choice {
-        Some(what) if !is_active || what == ChoiceKind::Done => decide(run, task, what),
+        Some(what) if !is_active || what == ChoiceKind::Done => decide(run, &task.key, what),
         _ => pass_on(run, task, question, answer),
     }
 }
@@ -70,21 +83,21 @@ fn find<'r>(
 
 /// Returns the answer for the run.
 fn answer(
-    arguments: &Answer,
     run: &KnownRun,
     task: &TaskView,
     question: &OpenQuestion,
+    choice: AnswerChoice,
+    text: Option<&str>,
 ) -> Result<PersonAnswer, Problem> {
     let refused = |why: &str| Problem::NotThatAnswer {
         why: why.to_owned(),
     };
-    let text = arguments.text.as_deref().map(str::trim);
-    let text = text.filter(|text| !text.is_empty());
-    if text.is_some() && arguments.choice != AnswerChoice::Context {
+    let text = text.map(str::trim).filter(|text| !text.is_empty());
+    if text.is_some() && choice != AnswerChoice::Context {
         return Err(refused("only `context` takes a text"));
     }
     let listens = !task.is_group && run.view.agent().reads_prompts();
-    match arguments.choice {
+    match choice {
         // The task starts over; what was edited is in the file.
         AnswerChoice::Retry | AnswerChoice::Edit | AnswerChoice::Done => Ok(PersonAnswer::Edit),
         AnswerChoice::Context if !listens => {
@@ -106,17 +119,17 @@ fn answer(
 }
 
 /// Decides as `regreen skip`, `done` and `retry` do in that workspace.
-fn decide(run: &KnownRun, task: &TaskView, what: ChoiceKind) -> Result<Exit, Problem> {
-    let root = &run.paths.root;
-    std::env::set_current_dir(root).map_err(Problem::Watch)?;
-    choices::run(
-        &OneTask {
-            task: task.key.id.to_string(),
-            line: run.line_of(&task.key),
-            spec: Some(run.paths.spec.tasks.display().to_string()),
-        },
-        what,
-    )
+pub fn decide(run: &KnownRun, task: &TaskKey, what: ChoiceKind) -> Result<String, Problem> {
+    let context = SpecContext {
+        here: run.paths.root.clone(),
+        places: run.paths.clone(),
+    };
+    let named = OneTask {
+        task: task.id.to_string(),
+        line: run.line_of(task),
+        spec: Some(run.paths.spec.tasks.display().to_string()),
+    };
+    choices::decide(&context, &named, what)
 }
 
 fn pass_on(
@@ -124,17 +137,16 @@ fn pass_on(
     task: &TaskView,
     question: &OpenQuestion,
     answer: PersonAnswer,
-) -> Result<Exit, Problem> {
+) -> Result<String, Problem> {
     let id = &task.key.id;
     let is_waiting = run.holder.is_some() && matches!(run.view.activity, Activity::Asking { .. });
     if answer == PersonAnswer::Stop && !is_waiting {
-        output::print_text(&format!("the question about {id} stays open\n"))?;
-        return Ok(Exit::Success);
+        return Ok(format!("the question about {id} stays open\n"));
     }
     let what = answer.kind().name();
     answers::give(&run.paths, task, question, answer).map_err(Problem::GiveAnswer)?;
     let root = output::path_from_home(&run.paths.root);
-    output::print_text(&if is_waiting {
+    Ok(if is_waiting {
         format!("answered {id}: {what}; the run in {root} continues\n")
     } else if run.holder.is_some() {
         format!(
@@ -142,6 +154,5 @@ fn pass_on(
         )
     } else {
         format!("answered {id}: {what}; `regreen run` in {root} continues with it\n")
-    })?;
-    Ok(Exit::Success)
+    })
 }

@@ -19,15 +19,24 @@ use crate::problem::Problem;
 use crate::spec_context::SpecContext;
 use crate::state_file::{reopen_in_files, reset_fix_budgets};
 
-/// Sets the task's box, and records the choice for later runs.
 pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
     let context = SpecContext::with_flag(arguments.spec.as_deref())?;
+    output::print_text(&decide(&context, arguments, what)?)?;
+    Ok(Exit::Success)
+}
+
+/// Sets the task's box, and records the choice for later runs. Returns what was done.
+pub fn decide(
+    context: &SpecContext,
+    arguments: &OneTask,
+    what: ChoiceKind,
+) -> Result<String, Problem> {
     // Report a mistyped id before anything is created.
-    select(&context, arguments)?;
+    select(context, arguments)?;
     let places = &context.places;
     // During a run, the tick would be mistaken for a claim by its agent.
     let _lock = lock_tree(places, LockPurpose::Change)?;
-    let (plan, selected) = select(&context, arguments)?;
+    let (plan, selected) = select(context, arguments)?;
     let tasks = affected_tasks(&plan, &selected, what);
     let mut store = open_store(&places.root)?;
     // The boxes first: a recorded choice relies on them.
@@ -42,8 +51,7 @@ pub fn run(arguments: &OneTask, what: ChoiceKind) -> Result<Exit, Problem> {
     }
     record_choice(&mut store, places, &tasks, what)?;
     let spec = context.argument(arguments.spec.as_deref());
-    output::print_text(&message(&selected, &tasks, what, spec.as_deref()))?;
-    Ok(Exit::Success)
+    Ok(message(&selected, &tasks, what, spec.as_deref()))
 }
 
 /// Records a choice for later runs to follow.

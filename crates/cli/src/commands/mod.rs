@@ -2,7 +2,7 @@
 
 mod accept_plan;
 mod agents;
-mod answer;
+pub mod answer;
 mod attach;
 mod baseline;
 mod bundle;
@@ -16,7 +16,7 @@ mod generate;
 mod history;
 mod hook;
 mod init;
-mod inspect;
+pub mod inspect;
 mod lint;
 mod ps;
 mod questions;
@@ -24,8 +24,10 @@ mod replay;
 mod report;
 mod rules;
 mod run;
+#[cfg(feature = "dashboard")]
+mod serve;
 mod stats;
-mod stop;
+pub mod stop;
 mod tasks;
 mod undo;
 mod use_spec;
@@ -43,6 +45,8 @@ use self::init::Init;
 use self::rules::Rules;
 use self::tasks::Tasks;
 use self::use_spec::Use;
+#[cfg(feature = "dashboard")]
+use crate::arguments::Serve;
 use crate::arguments::{
     AcceptPlan, Answer, Attach, Bundle, Explain, Failures, HistoryCommand, Journal, Lint, Log,
     OneAttempt, OneTask, Ps, Questions, Replay, Report, Stats, Status, StopRun, WhyTask,
@@ -71,6 +75,9 @@ pub enum Command {
     Answer(Answer),
     /// Show a run that was started anywhere; Ctrl-C leaves it running
     Attach(Attach),
+    /// Serve a dashboard of all runs to your browser, on this machine only
+    #[cfg(feature = "dashboard")]
+    Serve(Serve),
     /// Show what a run has done, and what to review first
     Report(Report),
     /// Show the progress of a spec: its tasks, its run and the limits used
@@ -146,18 +153,21 @@ impl Command {
     /// Whether the command makes a decision that is up to a person. Whether the work goes on is
     /// one as well: an agent that stops its run gets another attempt for free.
     fn decides(&self) -> bool {
-        matches!(self, Self::Baseline(command) if baseline::decides(command))
-            || matches!(
-                self,
-                Self::Skip(_)
-                    | Self::Done(_)
-                    | Self::Retry(_)
-                    | Self::Undo(_)
-                    | Self::AcceptPlan(_)
-                    | Self::Stop(_)
-                    | Self::Answer(_)
-                    | Self::History(HistoryCommand::Forget(_) | HistoryCommand::Import(_))
-            )
+        match self {
+            // Whoever started it, it would decide for them.
+            #[cfg(feature = "dashboard")]
+            Self::Serve(arguments) => !arguments.read_only,
+            Self::Baseline(command) => baseline::decides(command),
+            Self::Skip(_)
+            | Self::Done(_)
+            | Self::Retry(_)
+            | Self::Undo(_)
+            | Self::AcceptPlan(_)
+            | Self::Stop(_)
+            | Self::Answer(_)
+            | Self::History(HistoryCommand::Forget(_) | HistoryCommand::Import(_)) => true,
+            _ => false,
+        }
     }
 }
 
@@ -174,6 +184,8 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Questions(arguments) => questions::run(&arguments),
         Command::Answer(arguments) => answer::run(&arguments),
         Command::Attach(arguments) => attach::run(&arguments),
+        #[cfg(feature = "dashboard")]
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Status(arguments) => inspect::status(&arguments),
         Command::Why(arguments) => inspect::why_task(&arguments),

@@ -1,14 +1,14 @@
 //! `regreen ps`: lists the runs of this machine, over all workspaces.
 
 use regreen_model::{Dollars, Span, Spending, visible_line};
-use regreen_overview::Activity;
+use regreen_overview::{Activity, RunState};
 use regreen_reporters::StatusLine;
 use regreen_runtime::now;
 use serde::Serialize;
 
 use crate::arguments::Ps;
 use crate::exit::Exit;
-use crate::known_runs::{KnownRun, RunState, known_runs};
+use crate::known_runs::{KnownRun, known_runs, status};
 use crate::output;
 use crate::problem::Problem;
 
@@ -116,7 +116,7 @@ fn line(run: &KnownRun) -> StatusLine {
     if let Some(micro) = run.view.spent.cost_micro_usd {
         facts.push(Dollars::from_micro(micro).to_string());
     }
-    let mut line = StatusLine::new(state.status(), name).detail(facts.join(" · "));
+    let mut line = StatusLine::new(status(state), name).detail(facts.join(" · "));
     if run.holder.is_some() {
         line = line.detail(doing(run));
     }

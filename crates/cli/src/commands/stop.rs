@@ -22,7 +22,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub fn run(arguments: &StopRun) -> Result<Exit, Problem> {
     let root = workspace_root(&RealDisk, &current_dir()?);
     if arguments.after_task {
-        return stop_after_task(&root);
+        output::print_text(&stop_after_task(&root)?)?;
+        return Ok(Exit::Success);
     }
     let since = Instant::now();
     let mut asked: Option<LockHolder> = None;
@@ -33,7 +34,7 @@ pub fn run(arguments: &StopRun) -> Result<Exit, Problem> {
         }
         // Another run may start once the first has ended; nobody asked that one to stop.
         match &asked {
-            None if ask(&holder) => asked = Some(holder),
+            None if ask_to_stop(&holder) => asked = Some(holder),
             Some(first) if first.pid != holder.pid => break,
             _ => {}
         }
@@ -50,10 +51,10 @@ pub fn run(arguments: &StopRun) -> Result<Exit, Problem> {
     Ok(Exit::Success)
 }
 
-/// Asks the run to stop after its current task, and returns at once.
-fn stop_after_task(root: &Path) -> Result<Exit, Problem> {
+/// Asks the run to stop after its current task, and returns what was done, at once.
+pub fn stop_after_task(root: &Path) -> Result<String, Problem> {
     let holder = TreeLock::holder(root).filter(|holder| holder.purpose == LockPurpose::Run);
-    let text = match &holder {
+    Ok(match &holder {
         None => "no run is active here\n".to_owned(),
         Some(holder) => {
             ask_to_stop_after_task(root, holder).map_err(Problem::StopRequest)?;
@@ -63,9 +64,7 @@ fn stop_after_task(root: &Path) -> Result<Exit, Problem> {
                 output::printable(&run_command(holder))
             )
         }
-    };
-    output::print_text(&text)?;
-    Ok(Exit::Success)
+    })
 }
 
 /// Returns the command that resumes the run, with the spec if there are several.
@@ -81,7 +80,7 @@ fn run_command(holder: &LockHolder) -> String {
 }
 
 /// Asks the process to stop if it is a run. Anything else releases the tree soon.
-fn ask(holder: &LockHolder) -> bool {
+pub fn ask_to_stop(holder: &LockHolder) -> bool {
     let pid = holder.pid.and_then(|pid| i32::try_from(pid).ok());
     match pid.and_then(Pid::from_raw) {
         Some(pid) if holder.purpose == LockPurpose::Run => {

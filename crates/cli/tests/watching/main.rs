@@ -6,6 +6,7 @@ mod detach;
 mod ps;
 mod questions;
 mod report;
+mod serve;
 
 use regreen_test_support::Workspace;
 use serde_json::Value;

@@ -3,7 +3,7 @@ use regreen_test_support::Workspace;
 use crate::json;
 
 /// A run that needs a person for 1.1.
-fn asked() -> Workspace {
+pub(crate) fn asked() -> Workspace {
     let workspace = Workspace::with_tasks(
         "- [ ] 1.1 First\n  - **Do**: 1. `false`\n  - **Verify**: `test -f never`\n",
     );

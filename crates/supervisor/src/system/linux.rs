@@ -56,8 +56,13 @@ pub fn ignores_hangup() -> bool {
 /// A program may clean its environment, or leave its parents: a keeper then adopts it, so it stays
 /// below one for as long as the keeper lives.
 pub(crate) fn is_below_keeper() -> bool {
+    is_one_below_keeper(getpid().as_raw_nonzero().get())
+}
+
+/// Returns the same for another process.
+pub(super) fn is_one_below_keeper(pid: i32) -> bool {
     let mut seen = BTreeSet::new();
-    let mut current = Some(getpid().as_raw_nonzero().get());
+    let mut current = Some(pid);
     while let Some(pid) = current.filter(|&pid| pid > 0 && seen.insert(pid)) {
         if is_kept(pid) {
             return true;

@@ -3,6 +3,7 @@
 //! found, and processor time isn't known.
 
 use std::io;
+use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
@@ -59,6 +60,11 @@ pub(crate) fn cpu_time(_keeper: Pid) -> Option<Duration> {
 /// Ancestors aren't known here.
 pub(crate) fn is_below_keeper() -> bool {
     false
+}
+
+/// Connections aren't known here.
+pub(crate) fn is_connected_by_a_run(_peer: SocketAddr) -> Option<bool> {
+    None
 }
 
 pub(crate) fn marked(_prefix: &str) -> Vec<Stray> {

@@ -2,12 +2,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use regreen_model::{Event, Failure, FailureKind, FailureRecord, TaskKey, Timestamp};
+use regreen_overview::{Response, answered_task, response_to};
 use regreen_runtime::{JournalError, is_delegation_running};
 use regreen_store::{Delegation, FailureRow, RunId, StepNo, Store};
 use serde::Serialize;
 
 use super::Wanted;
-use super::tried::{Tried, answered_task, tried};
 use crate::problem::Problem;
 
 /// One failure of a run or a delegation.
@@ -79,7 +79,7 @@ fn of_runs(store: &Store, since_ms: i64, wanted: &Wanted) -> Result<Vec<Entry>, 
             .as_ref()
             .and_then(|(_, events)| events.get(&row.attempt.task));
         let happened = of_task.map_or(&[][..], Vec::as_slice);
-        let done = tried(happened, &row.attempt.task, row.attempt.number);
+        let done = response_to(happened, &row.attempt.task, row.attempt.number);
         entries.push(of_row(row, done));
     }
     Ok(entries)
@@ -101,7 +101,7 @@ fn events_of(store: &Store, run: &RunId) -> Result<EventsOfTasks, Problem> {
     Ok(of_tasks)
 }
 
-fn of_row(row: FailureRow, done: Tried) -> Entry {
+fn of_row(row: FailureRow, done: Response) -> Entry {
     // If another version stored another format, the columns still say something.
     let note: Option<FailureRecord> = serde_json::from_str(&row.report).ok();
     let found: Option<Failure> = note.and_then(|note| note.diagnosis).map(|found| *found);

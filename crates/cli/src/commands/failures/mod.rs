@@ -2,7 +2,6 @@
 
 mod entry;
 mod page;
-mod tried;
 
 use regreen_model::{FailureKind, Timestamp};
 use regreen_runtime::{now, open_store_read_only};

@@ -44,7 +44,7 @@ pub fn run(arguments: &Log) -> Result<Exit, Problem> {
 
 /// Returns the logs of an attempt's checks: `2.verify.log`, and `2.verify-2.log` for the second
 /// run.
-fn verify_logs(log: &Path) -> Vec<PathBuf> {
+pub fn verify_logs(log: &Path) -> Vec<PathBuf> {
     let (Some(folder), Some(stem)) = (log.parent(), log.file_stem()) else {
         return Vec::new();
     };

@@ -10,6 +10,10 @@ mod why;
 pub use diff::run as diff;
 pub use journal::run as journal;
 pub use log::run as log;
+#[cfg(feature = "dashboard")]
+pub use log::verify_logs;
+#[cfg(feature = "dashboard")]
+pub use snapshots::{Around, open_git};
 pub use snapshots::{TaskSpans, spec_files};
 pub use status::run as status;
 pub use why::{run as why, run_for_task as why_task};

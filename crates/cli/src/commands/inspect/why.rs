@@ -5,6 +5,7 @@ mod page;
 mod story;
 
 use regreen_model::{ChoiceKind, Event, PersonChoice, TaskKey, Timestamp};
+use regreen_overview::task_of;
 use regreen_reporters::Status;
 use regreen_runtime::workspace_masks;
 use regreen_store::Run;
@@ -13,7 +14,7 @@ use self::page::Page;
 use self::story::{RunStory, concerns};
 use crate::arguments::{OneTask, Why, WhyTask};
 use crate::exit::Exit;
-use crate::history::{SpecHistory, task_of};
+use crate::history::SpecHistory;
 use crate::output;
 use crate::plan::{Plan, SelectedTask};
 use crate::problem::Problem;

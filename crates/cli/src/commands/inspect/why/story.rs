@@ -6,6 +6,7 @@ use regreen_model::{
     PersonAnswer, PlanChanges, PromptKind, Regression, RepairResult, RunOutcome, ServiceChange,
     ServiceReport, TaskFailure, TaskKey, Timestamp, Verdict,
 };
+use regreen_overview::task_of;
 use regreen_reporters::{Status, kind_and_place};
 use regreen_runtime::SpecPaths;
 use regreen_store::{AttemptKey, Run};
@@ -502,7 +503,7 @@ pub(super) fn concerns(plan: &Plan, selected: &SelectedTask, event: &Event) -> b
         }
         _ => false,
     };
-    is_named || crate::history::task_of(event).is_some_and(is_it)
+    is_named || task_of(event).is_some_and(is_it)
 }
 
 fn named_in(plan: &PlanChanges) -> impl Iterator<Item = &TaskKey> {

@@ -1,28 +1,43 @@
-//! Finds a run's response to a failure, from the events after it.
+//! A run's response to a failure, and whether it helped.
 
 use regreen_model::{Event, PromptKind, TaskKey};
 
 /// The response to a failure, and whether the task passed afterwards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tried {
-    pub(super) what: Option<String>,
-    pub(super) helped: Option<bool>,
+pub struct Response {
+    /// What was done.
+    pub what: Option<String>,
+    /// Whether the task passed next; `None` if that is not known.
+    pub helped: Option<bool>,
 }
 
-pub(super) fn tried(events: &[Event], task: &TaskKey, attempt: u32) -> Tried {
-    let is_it = |event: &Event| matches!(event, Event::TaskFailed { task: of, attempt: n, .. } if of == task && *n == attempt);
-    let Some(at) = events.iter().rposition(is_it) else {
-        return Tried::default();
-    };
-    let after = events.get(at + 1..).unwrap_or_default();
-    Tried {
-        what: after.iter().find_map(|event| what(event, task)),
-        helped: after.iter().find_map(|event| verdict(event, task)),
+impl Response {
+    /// Applies an event after the failure of a task.
+    pub(crate) fn apply(&mut self, event: &Event, task: &TaskKey) {
+        if self.what.is_none() {
+            self.what = what(event, task);
+        }
+        if self.helped.is_none() {
+            self.helped = verdict(event, task);
+        }
     }
 }
 
+/// Finds the response to a failure in the events of its run.
+#[must_use]
+pub fn response_to(events: &[Event], task: &TaskKey, attempt: u32) -> Response {
+    let is_it = |event: &Event| matches!(event, Event::TaskFailed { task: of, attempt: n, .. } if of == task && *n == attempt);
+    let mut response = Response::default();
+    if let Some(at) = events.iter().rposition(is_it) {
+        let after = events.iter().skip(at + 1);
+        after.for_each(|event| response.apply(event, task));
+    }
+    response
+}
+
 /// Returns the task whose failure, response or verdict an event shows.
-pub(super) fn answered_task(event: &Event) -> Option<&TaskKey> {
+#[must_use]
+pub fn answered_task(event: &Event) -> Option<&TaskKey> {
     match event {
         Event::RepeatPlanned { task }
         | Event::FixPlanned { task, .. }
@@ -53,12 +68,14 @@ fn what(event: &Event, task: &TaskKey) -> Option<String> {
             prompt,
             attempt,
             ..
-        } if of == task => Some(format!("attempt {attempt}, {}", describe(*prompt))),
+        } if of == task => Some(format!("attempt {attempt}, {}", prompt_words(*prompt))),
         _ => None,
     }
 }
 
-fn describe(prompt: PromptKind) -> &'static str {
+/// Returns how an attempt began, for people.
+#[must_use]
+pub fn prompt_words(prompt: PromptKind) -> &'static str {
     match prompt {
         PromptKind::First => "from the start",
         PromptKind::Retry => "with the failure",

@@ -1,0 +1,45 @@
+//! `cargo xtask browser`: the dashboard in a real browser.
+
+mod driver;
+mod install;
+mod project;
+mod scenario;
+
+use std::io;
+use std::process::ExitCode;
+
+use self::driver::Browser;
+use self::project::Project;
+use crate::repository;
+
+/// Why the check could not be made, or what it found.
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+pub(crate) fn run() -> ExitCode {
+    match try_run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("browser: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn try_run() -> Result<()> {
+    let root = repository::root();
+    let folder = root.join("target/browser");
+    std::fs::create_dir_all(&folder)?;
+    install::browser()?;
+    let axe = install::axe(&folder)?;
+    let program = project::build(root)?;
+    let project = Project::new(&program)?;
+    let browser = Browser::start(&folder)?;
+    scenario::all(&browser, &project, &axe, &folder)?;
+    println!("the screenshots are in {}", folder.display());
+    Ok(())
+}
+
+/// Says that something isn't as it must be.
+fn fail<T>(what: impl Into<String>) -> Result<T> {
+    Err(io::Error::other(what.into()).into())
+}
