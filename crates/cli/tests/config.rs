@@ -797,7 +797,7 @@ fn bad_flags_are_refused_with_a_hint() {
         .regreen(&["config", "--timeout", "0"])
         .exits(2)
         .complains(str![[r#"
-error: invalid value '0' for '--timeout <TIME>': `0` has no unit; write a number with a unit: 250ms, 0.5s, 30m, 1h30m
+error: invalid value '0' for '--timeout <TIME|auto>': `0` has no unit; write a number with a unit: 250ms, 0.5s, 30m, 1h30m
 
 For more information, try '--help'.
 

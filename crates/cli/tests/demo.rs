@@ -191,7 +191,7 @@ $ regreen run hello --agent 'command:sh agent.sh' --recovery-mode
    START  hello · 3 tasks · command:sh agent.sh · recovery on
     PASS  [TIME] 1.1 Greet the world                            [HASH]
     FAIL  [TIME] 1.2 Greet people by name                       attempt 1/5
-          the agent claimed success
+          test failure
           expected 'Hello, Ann!', got 'Hello, world!'
      FIX  1.2.1 added for 1.2
     PASS  [TIME] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'  [HASH]
@@ -252,8 +252,9 @@ $ regreen why 1.2
           Verify failed: `sh check.sh` ended with exit code 1
             | expected 'Hello, Ann!', got 'Hello, world!'
           Verify failed again
-          the agent claimed success
-          may help: Run the check and fix what it reports
+          test failure
+          may help: Fix the code or the test that fails
+          may help: Run the test alone
      FIX  1.2.1 added: `regreen why 1.2.1`
     PASS  Verify before the next attempt                          [HASH]
           Verify passed
@@ -274,7 +275,7 @@ $ regreen why 1.2
   +   - **Files**: Same directory as original
   +   - **Done when**: Error "expected 'Hello, Ann!', got 'Hello, world!'" no longer occurs
   +   - **Verify**: `sh check.sh`
-  +   - **Commit**: `fix(hello): address false success claim from task 1.2`
+  +   - **Commit**: `fix(hello): address test failure from task 1.2`
   +
   - - [ ] 1.3 Greet the whole team
   + - [x] 1.3 Greet the whole team
@@ -495,7 +496,7 @@ regreen demo <demo@example.invalid> feat: greet the whole team
 regreen demo <demo@example.invalid> fix(hello): address missing file from task 1.3
 regreen demo <demo@example.invalid> fix(hello): address missing file from task 1.3.1
 regreen demo <demo@example.invalid> feat: greet people by name
-regreen demo <demo@example.invalid> fix(hello): address false success claim from task 1.2
+regreen demo <demo@example.invalid> fix(hello): address test failure from task 1.2
 regreen demo <demo@example.invalid> feat: greet the world
 regreen demo <demo@example.invalid> Three tasks for an agent
 
@@ -535,7 +536,7 @@ fn without_git_it_shows_what_there_is_to_show() {
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
     PASS  [TIME] 1.1 Greet the world
     FAIL  [TIME] 1.2 Greet people by name                       attempt 1/5
-          the agent claimed success
+          test failure
           expected 'Hello, Ann!', got 'Hello, world!'
      FIX  1.2.1 added for 1.2
     PASS  [TIME] 1.2.1 Fix: expected 'Hello, Ann!', got 'Hello, world!'
@@ -595,8 +596,9 @@ $ regreen why 1.2
           Verify failed: `sh check.sh` ended with exit code 1
             | expected 'Hello, Ann!', got 'Hello, world!'
           Verify failed again
-          the agent claimed success
-          may help: Run the check and fix what it reports
+          test failure
+          may help: Fix the code or the test that fails
+          may help: Run the test alone
      FIX  1.2.1 added: `regreen why 1.2.1`
     PASS  Verify before the next attempt
           Verify passed
@@ -617,7 +619,7 @@ $ regreen why 1.2
   +   - **Files**: Same directory as original
   +   - **Done when**: Error "expected 'Hello, Ann!', got 'Hello, world!'" no longer occurs
   +   - **Verify**: `sh check.sh`
-  +   - **Commit**: `fix(hello): address false success claim from task 1.2`
+  +   - **Commit**: `fix(hello): address test failure from task 1.2`
   +
   - - [ ] 1.3 Greet the whole team
   + - [x] 1.3 Greet the whole team

@@ -128,7 +128,7 @@ fn risks_and_times_are_told_before_a_run_with_their_reasons_and_a_way_to_lower_t
     let mut page = user.dry_run(&["--timeout", "auto"]);
     for part in [
         "9 of 10 attempts end within 10m",
-        "likely to fail at first (average 4",
+        "likely to fail at first (average 50",
         "30 of 30 tasks that refer to a conversation failed at first",
         "30 of 30 tasks that start with “migrate” failed at first",
         "to lower it: say in the task what was discussed",

@@ -28,17 +28,17 @@ fn explain_names_the_cause_as_the_workspace_does() {
         .regreen(&["explain", "out.log", "--exit-code", "1"])
         .exits(0)
         .prints(str![[r#"
-    FAIL  runtime exception
+    FAIL  rate limit
           quota of web is used up
           The build farm gives web no more machines today
     Next  Ask for more quota in #build-farm
-          Fix the code at the reported location
-   Retry  after a change to the code
+          Wait, then retry
+   Retry  may succeed as it is
    Where  line 2 of the log
             starting
           > quota of web is used up
             bye
-    Rule  workspace/quota · runtime_exception · 20% sure
+    Rule  workspace/quota · rate_limited · 45% sure
 
 "#]]);
 }

@@ -201,17 +201,17 @@ impl TaskResult {
             Some(TaskEnd::Done) if self.marks.contains(&Mark::Unverified) => {
                 skipped("unverified: nothing checked the result")
             }
-            Some(TaskEnd::Done) => self.with_reruns(TestCaseStatus::success(), log),
+            Some(TaskEnd::Done) => with_reruns(TestCaseStatus::success(), &self.attempts, log),
             Some(TaskEnd::Skipped) => skipped("skipped"),
             Some(TaskEnd::Superseded) => skipped("superseded: the task that it fixes passed"),
             Some(TaskEnd::NeedsPerson(why)) => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
                 status.set_message(why.as_str()).set_type("needs a person");
-                self.with_reruns(status, log)
+                with_reruns(status, &self.attempts, log)
             }
-            Some(TaskEnd::Regressed(failure)) => self.with_reruns(failed(failure), log),
+            Some(TaskEnd::Regressed(failure)) => with_reruns(failed(failure), &self.attempts, log),
             None => match last {
-                Some(failure) => self.with_reruns(failed(failure), log),
+                Some(failure) => with_reruns(failed(failure), self.earlier(), log),
                 None if row.done => skipped("done before this run"),
                 None if row.optional => skipped("optional"),
                 None if self.attempts.is_empty() => skipped("not run"),
@@ -220,27 +220,30 @@ impl TaskResult {
         }
     }
 
-    /// Adds the failed attempts before the last one.
-    fn with_reruns(
-        &self,
-        mut status: TestCaseStatus,
-        log: &dyn Fn(u32) -> Option<String>,
-    ) -> TestCaseStatus {
-        let earlier = self
-            .attempts
+    /// Returns the attempts before the last one.
+    fn earlier(&self) -> &[AttemptResult] {
+        self.attempts
             .split_last()
-            .map_or(&[][..], |(_, earlier)| earlier);
-        let reruns = earlier.iter().filter_map(|attempt| {
-            let mut rerun = failed_rerun(attempt.failure.as_ref()?);
-            rerun.set_time(attempt.duration());
-            if let Some(log) = log(attempt.number) {
-                rerun.set_system_out(log);
-            }
-            Some(rerun)
-        });
-        status.add_reruns(reruns);
-        status
+            .map_or(&[], |(_, earlier)| earlier)
     }
+}
+
+/// Adds those of the attempts that failed.
+fn with_reruns(
+    mut status: TestCaseStatus,
+    attempts: &[AttemptResult],
+    log: &dyn Fn(u32) -> Option<String>,
+) -> TestCaseStatus {
+    let reruns = attempts.iter().filter_map(|attempt| {
+        let mut rerun = failed_rerun(attempt.failure.as_ref()?);
+        rerun.set_time(attempt.duration());
+        if let Some(log) = log(attempt.number) {
+            rerun.set_system_out(log);
+        }
+        Some(rerun)
+    });
+    status.add_reruns(reruns);
+    status
 }
 
 impl AttemptResult {

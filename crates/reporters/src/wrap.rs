@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn lines_break_between_words() {
         assert_eq!(wrap("one two three", Some(7)), ["one two", "three"]);
-        assert_eq!(wrap("one  two\nthree", Some(7)), ["one", "two", "three"]);
+        assert_eq!(wrap("one  two\nthree", Some(7)), ["one two", "three"]);
         assert_eq!(wrap("a  b: ", Some(7)), ["a  b: "]);
         assert_eq!(wrap("", Some(5)), [""]);
     }

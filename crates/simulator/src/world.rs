@@ -199,7 +199,7 @@ fn config(rng: &mut Rng, plan: &Plan) -> RunConfig {
         } else {
             DiagnosisAsk::Off
         },
-        recall: waits % 8 == 2,
+        recall: waits % 2 == 0,
         ..config
     }
 }

@@ -23,10 +23,12 @@ const OFTEN: [&str; 6] = [
 ];
 
 /// Transitions that only one in tens of thousands of runs reaches.
-const SELDOM: [Transition; 3] = [
+const SELDOM: [Transition; 5] = [
     ("inserting", "budget_read"),
     ("inserting", "gone"),
     ("repairing", "contended"),
+    ("repairing", "halted"),
+    ("repairing", "plan_reviewed"),
 ];
 
 /// Runs seeds on all cores. Returns the finding with the smallest seed, if there is one.

@@ -67,8 +67,7 @@ fn nothing_can_be_delegated_to_the_shell_agent() {
     output.shows(str![[r#"
 --- standard error
   × no agent to delegate to
-  help: the shell agent only runs commands from task files; install claude, codex, gemini or
-        opencode, or name a program: --agent 'command:PROGRAM ARGS'
+  help: the shell agent only runs commands from task files; install claude, codex, gemini or opencode, or name a program: --agent 'command:PROGRAM ARGS'
 --- exit code 78
 
 "#]]);

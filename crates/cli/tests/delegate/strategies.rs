@@ -250,7 +250,7 @@ What may help:
 ```text
 - Complete remaining work
 - Fix blocker: But the tests fail: ImportError: cannot import name bcrypt. I could not complete the task.
-- Adjust approach: try another way around the blocker
+- Adjust approach: do without the missing package, or use one that is installed
 ```
 
 First look at the current state of the files: some of the work may already be done. Then do what is left of your task.

@@ -172,6 +172,7 @@ fn for_scripts_there_is_json() {
       "tokens": null,
       "time_ms": null
     },
+    "left_ms": null,
     "services": []
   },
   "other_run": null,

@@ -95,6 +95,7 @@ fn what_was_changed_before_the_run_is_left_alone() {
         .agent(WORKER);
     workspace.run(&[]).shows(str![[r#"
 1.1 attempt 1 of 5; verify green; done, committed
+  warning: your uncommitted changes were overwritten during attempt 1 of task 1.1: a; to get them back: `git --literal-pathspecs restore --source=refs/regreen/[RUN]/1.1/1/before -- a`
   warning: a was not committed: it already had changes when the run started
 1.2 attempt 1 of 5; verify red; verify red; failed (false_success_claim): Verify failed: `test -f b` ended with exit code 1: b does not exist
 1.2 attempt 2 of 5; verify green; done, committed

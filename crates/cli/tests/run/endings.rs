@@ -49,8 +49,7 @@ fn an_agent_that_is_not_there_stops_the_run_at_once() {
     let output = workspace.regreen(&["run", "--agent", "command:no-such-agent --fast"]);
     output.and_spec(&workspace).shows(str![[r#"
 --- standard error
-  × the agent's program `no-such-agent` is not installed or not in PATH; `regreen agents` lists
-  │ the agents that are, and `--agent` chooses one
+  × the agent's program `no-such-agent` is not installed or not in PATH; `regreen agents` lists the agents that are, and `--agent` chooses one
 --- exit code 78
 --- changes in specs/demo/tasks.md
 --- no specs/demo/.progress.md

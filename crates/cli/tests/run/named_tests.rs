@@ -90,6 +90,12 @@ fn a_task_that_turns_nothing_green_fails_unless_a_person_accepts_what_is_red() {
     let workspace = project("*) echo '# more' >>shop.py; echo TASK_COMPLETE ;;");
     workspace
         .run_as_text(&["--max-task-iterations", "1"])
+        .exits(1)
+        .mentions(
+            "known failures, red before the task: test_shop.T.test_old, test_shop.T.test_total",
+        );
+    workspace
+        .regreen(&["why", "1.1"])
         .mentions("These tests failed before the task and still fail: test_shop.T.test_old, test_shop.T.test_total");
     let names = ["test_shop.T.test_old", "test_shop.T.test_total"];
     workspace
@@ -162,7 +168,8 @@ fn flickering(workspace: &Workspace, times: u32) -> String {
 class T(unittest.TestCase):
     def test_flickers(self):
         ran = os.path.getsize('{count}') if os.path.exists('{count}') else 0
-        open('{count}', 'a').write('x')
+        with open('{count}', 'a') as count:
+            count.write('x')
         self.assertGreaterEqual(ran, {times})
 "
     )

@@ -84,8 +84,7 @@ fn a_file_without_tasks() {
         .shows(str![[r#"
 --- standard error
   × no runnable tasks in specs/demo/tasks.md
-  help: write each task as a list item with a box: `- [ ] 1.1 Title`; run `regreen lint FILE` to
-        see how regreen reads the file
+  help: write each task as a list item with a box: `- [ ] 1.1 Title`; run `regreen lint FILE` to see how regreen reads the file
 --- exit code 2
 --- specs/demo/tasks.md
 # Tasks
@@ -179,8 +178,7 @@ fn a_task_file_that_is_not_text() {
         .agent(WORKER);
     workspace.run(&[]).shows(str![[r#"
 --- standard error
-  × [FOLDER]/specs/demo/tasks.md is not UTF-8 text: line 1 has an invalid byte (at offset
-  │ 13)
+  × [FOLDER]/specs/demo/tasks.md is not UTF-8 text: line 1 has an invalid byte (at offset 13)
   help: convert the file to UTF-8, for example: iconv -f latin1 -t utf-8 OLD > NEW
 --- exit code 2
 
@@ -199,8 +197,7 @@ fn a_second_run_in_the_same_tree_names_the_holder() {
     second.shows(str![[r#"
 --- standard error
   × another run is active here: process [PID], spec demo
-  help: wait until it ends, stop it with `regreen stop`, or work in another tree: git worktree
-        add ../another
+  help: wait until it ends, stop it with `regreen stop`, or work in another tree: git worktree add ../another
 --- exit code 2
 
 "#]]);
@@ -283,8 +280,7 @@ fn a_damaged_journal_is_set_aside_by_the_command_that_the_message_names() {
     printed.and_spec(&workspace).shows(str![[r#"
 --- standard error
   × cannot use [FOLDER]/.regreen/regreen.db: the journal is damaged: file is not a database
-  help: move it away, then run this command again; the task file and the state file are enough to
-        resume
+  help: move it away, then run this command again; the task file and the state file are enough to resume
         mkdir -p .regreen/damaged && mv .regreen/regreen.db* .regreen/damaged
 --- exit code 78
 --- changes in specs/demo/tasks.md
@@ -487,8 +483,7 @@ fn a_refused_run_leaves_no_trace() {
    ·         ───────┬──────
    ·                ╰── only these are allowed here: auto, claude, codex, gemini, opencode, shell
    ╰────
-  help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or pass --agent
-        'command:PROGRAM ARGS'
+  help: if you trust it, set `agent` in ~/.config/regreen/config.toml, or pass --agent 'command:PROGRAM ARGS'
 --- exit code 2
 --- specs/demo/tasks.md
 - [x] 1.1 Was done

@@ -97,7 +97,7 @@ fn the_junit_report_has_a_test_for_each_task_and_is_no_greener_than_the_run() {
         .exits(0);
     let xml = workspace.text("results.xml");
     for part in [
-        r#"<testsuite name="demo" tests="3" disabled="1" errors="0" failures="0">"#,
+        r#"<testsuite name="demo" tests="3" skipped="1" errors="0" failures="0">"#,
         "<testcase name=\"1.1 First &lt;script&gt;alert(1)",
         "<flakyFailure ",
         "No such file or directory",
@@ -120,7 +120,7 @@ fn a_run_writes_its_junit_report_and_one_that_is_killed_leaves_no_green_one() {
     workspace.run(&["--junit", "results.xml"]).exits(0);
     let ended = workspace.text("results.xml");
     assert!(
-        ended.contains(r#"tests="2" disabled="0" errors="0" failures="0""#),
+        ended.contains(r#"tests="2" skipped="0" errors="0" failures="0""#),
         "{ended}"
     );
 }
@@ -135,7 +135,7 @@ fn a_task_that_failed_fails_in_the_junit_report_with_its_cause_and_its_log() {
         .exits(1);
     let xml = workspace.text("results.xml");
     for part in [
-        r#"tests="3" disabled="1" errors="1" failures="1""#,
+        r#"tests="3" skipped="1" errors="1" failures="1""#,
         "<failure message=\"cat: wanted: No such file or directory\"",
         "<rerunFailure ",
         "<system-out>some words",

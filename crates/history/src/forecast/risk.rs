@@ -375,7 +375,7 @@ mod tests {
         let (without, with) = (without.unwrap(), with.unwrap());
         assert!(without.percent > 80, "{without:?}");
         assert!(with.percent < 20, "{with:?}");
-        assert_eq!(without.average_percent, 33);
+        assert_eq!(without.average_percent, 34);
         let reason = &without.reasons[0];
         assert_eq!(reason.factor, RiskFactor::NoVerify(true));
         assert_eq!((reason.failed.count, reason.failed.of), (40, 40));

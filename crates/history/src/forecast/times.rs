@@ -199,7 +199,7 @@ mod tests {
         let limit = window(&times).limit().unwrap();
         assert_eq!(
             (limit.ms, limit.at_least_ms, limit.at_most_ms),
-            (90, 84, Some(94))
+            (90, 84, Some(95))
         );
         let few: Vec<Option<u64>> = (1..=20).map(Some).collect();
         let limit = window(&few).limit().unwrap();

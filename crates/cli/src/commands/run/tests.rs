@@ -85,7 +85,7 @@ fn a_flag_can_turn_off_a_setting_of_a_file() {
 fn bad_values_are_refused_with_a_hint() {
     refused(
         &["--timeout", "30"],
-        "invalid value '30' for '--timeout <TIME>': `30` has no unit; write a number with a unit: 250ms, 0.5s, 30m, 1h30m",
+        "invalid value '30' for '--timeout <TIME|auto>': `30` has no unit; write a number with a unit: 250ms, 0.5s, 30m, 1h30m",
     );
     refused(
         &["--verify-timeout", "0s"],
