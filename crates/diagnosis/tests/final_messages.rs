@@ -1,5 +1,6 @@
 //! Final messages of agents that signal completion. Odd messages were seen when the rules were
 //! written; the even ones show how the rules do on others.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use regreen_diagnosis::ObservedAttempt;
 use regreen_model::{AttemptReport, Ending, TaskId, Transcript};

@@ -250,7 +250,7 @@ impl ExecutionContext {
         };
         let scanned = output.scanner.finish();
         let evidence = evidence_of(scanned, Source::Command, Some(text.clone()), ending);
-        let silent = is_silent(&printed).then(|| SilentCheck {
+        let silent = is_silent(&printed).then_some(SilentCheck {
             exit_code: code,
             line: line.as_deref(),
             finding: finding.as_deref(),
@@ -283,7 +283,7 @@ impl ExecutionContext {
         if all.is_cut() {
             return None;
         }
-        let failed = self.masked(tests.results(&all.text()).failed);
+        let failed = self.masked(&tests.results(&all.text()).failed);
         (!failed.is_empty() && failed.len() <= MAX_RED_TESTS).then(|| RedTests {
             command: text.to_owned(),
             failed,
@@ -291,7 +291,7 @@ impl ExecutionContext {
     }
 
     /// Masks names of tests, as everything is that a program prints.
-    pub(crate) fn masked(&self, names: BTreeSet<String>) -> BTreeSet<String> {
+    pub(crate) fn masked(&self, names: &BTreeSet<String>) -> BTreeSet<String> {
         let masks = &self.processes.masks;
         names.iter().map(|name| masks.mask(name)).collect()
     }

@@ -199,7 +199,7 @@ fn config(rng: &mut Rng, plan: &Plan) -> RunConfig {
         } else {
             DiagnosisAsk::Off
         },
-        recall: waits % 2 == 0,
+        recall: waits.is_multiple_of(2),
         ..config
     }
 }

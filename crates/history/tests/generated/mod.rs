@@ -119,7 +119,7 @@ impl World {
     fn failure_rate(self, agent: usize, age: f64, features: &TaskFeatures) -> f64 {
         let of_agent = [-1.2, -0.4, 0.3][agent];
         // One agent gets better step by step, and another gets a better model in the middle.
-        let drift = [-1.0 * age, if age > 0.5 { -1.0 } else { 0.0 }, 0.3][agent];
+        let drift = [-age, if age > 0.5 { -1.0 } else { 0.0 }, 0.3][agent];
         let of_work = match features.work.as_str() {
             "migrate" => 1.2,
             "document" => -0.9,

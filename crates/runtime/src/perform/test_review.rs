@@ -496,7 +496,7 @@ impl Reviewer<'_> {
         let command = Some(shown);
         let evidence = evidence_of(output.scanner.finish(), Source::Command, command, ending);
         let printed = output.all.end(QUOTED_BYTES);
-        let masked = |names| context.masked(names);
+        let masked = |names: BTreeSet<String>| context.masked(&names);
         let silent = printed.trim().is_empty().then(|| SilentCheck {
             exit_code: code,
             line: evidence
