@@ -42,6 +42,7 @@ context_tokens         1000          default
 include_optional       false         default
 commit                 auto          default
 strict                 false         default
+excuse_known_failures  false         default
 keep_state             false         default
 diagnosis.ask          off           default
 history.record         true          default
@@ -122,6 +123,7 @@ context_tokens         1000               default
 include_optional       false              default
 commit                 auto               default
 strict                 false              default
+excuse_known_failures  false              default
 keep_state             true               --keep-state
 diagnosis.ask          off                default
 history.record         true               default
@@ -320,6 +322,12 @@ fn scripts_get_the_same_as_json() {
       "file": null,
       "line": null
     },
+    "excuse_known_failures": {
+      "value": false,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
     "keep_state": {
       "value": false,
       "origin": "default",
@@ -474,6 +482,7 @@ context_tokens         1000          default
 include_optional       false         default
 commit                 auto          default
 strict                 false         default
+excuse_known_failures  false         default
 keep_state             true          [FOLDER]/xdg/regreen/config.toml:1
 diagnosis.ask          off           default
 history.record         true          default
@@ -678,6 +687,7 @@ context_tokens         1000                            default
 include_optional       false                           default
 commit                 auto                            default
 strict                 false                           default
+excuse_known_failures  false                           default
 keep_state             false                           default
 diagnosis.ask          off                             default
 history.record         true                            default

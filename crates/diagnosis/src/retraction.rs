@@ -59,6 +59,7 @@ static IS_SUMMARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"(?xi)
           \b(?:no|none|nothing|zero|0|without|never|neither)\b[^,;]*\b(?:fail|fails|failing|failed|broken|red|left|incomplete|errors?)\b
         | \w\s(?:that|which)\s(?:is|are|was|were)\b | \bno\slonger\b | \bunrelated\b | \bpre-?existing\b | \bout\sof\sscope\b | \b(?:before|previously|earlier|used\sto|originally|formerly)\b
+        | \b(?:first|initial|initially)\b | \b(?:where|case|once|after|each|whose)\b[^.;]*\b(?:failed|crashed|timed\sout)\b | \b(?:which|and|;)\s*i\s(?:then\s)?(?:fixed|added|regenerated|reran)\b
         | \b(?:as|by)\s(?:expected|intended|designed|design|required)\b | \bexpected\sto\b | \bon\s(?:purpose|main|master)\b | \bif\s(?:you|it|the|that|this)\b
         | \b(?:should|would|could|might|may)\b | \byou\b | \bnow\s(?:pass|passes|works?|compiles?|builds?)\b | \bverified\sthat\b | \b(?:so\sthat|ensures?|when|unless|until)\b",
     )

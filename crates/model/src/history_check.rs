@@ -63,7 +63,7 @@ impl HistoryParts {
                 left_out: None,
             };
         }
-        let parts = split(command).unwrap_or_default();
+        let parts = looser(split(command).unwrap_or_default());
         let (history, files): (Vec<Part<'_>>, Vec<Part<'_>>) = parts
             .into_iter()
             .partition(|part| looks_at_history(part.text));
@@ -102,6 +102,22 @@ impl Part<'_> {
         let first = self.text.split_whitespace().next().unwrap_or_default();
         !first.starts_with('#') && !["cd", "echo", "set"].contains(&first)
     }
+}
+
+/// Where a part that looks at history leaves a gap, the next one must not depend on what stands before it.
+fn looser(mut parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
+    let mut gap = None;
+    for part in &mut parts {
+        let is_loose = part.joint != " && " && !part.joint.is_empty();
+        if looks_at_history(part.text) {
+            gap = gap.or(is_loose.then_some(part.joint));
+        } else if let Some(joint) = gap.take()
+            && !is_loose
+        {
+            part.joint = joint;
+        }
+    }
+    parts
 }
 
 /// Joins parts as they were joined.
@@ -145,7 +161,7 @@ fn split(command: &str) -> Option<Vec<Part<'_>>> {
     let (mut parts, mut start, mut inside) = (Vec::new(), 0, Vec::new());
     let mut joint = "";
     let mut chars = command.char_indices().peekable();
-    let mut before = '\n';
+    let (mut before, mut last) = ('\n', '\n');
     while let Some((at, char)) = chars.next() {
         let next = chars.peek().map(|(_, next)| *next);
         let mut end_part = |next_joint: &'static str, from: usize| {
@@ -175,6 +191,7 @@ fn split(command: &str) -> Option<Vec<Part<'_>>> {
             }
             (None, '|') if next == Some('|') => return None,
             (None, ';') if next != Some(';') => end_part("; ", at + 1)?,
+            (None, '\n') if last == '|' => return None,
             (None, '\n') => end_part("\n", at + 1)?,
             // A comment goes on to the end of its line.
             (None, '#') if before.is_whitespace() => {
@@ -187,6 +204,9 @@ fn split(command: &str) -> Option<Vec<Part<'_>>> {
             (None, _) => {}
         }
         before = char;
+        if !char.is_whitespace() {
+            last = char;
+        }
     }
     let text = command.get(start..)?.trim();
     parts.push(Part { text, joint });

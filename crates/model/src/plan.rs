@@ -75,6 +75,9 @@ pub struct PlanStatus {
     pub next: NextStep,
     /// Rows to run, fixes included.
     pub total: u32,
+    /// Whether it has no tasks at all, optional ones included.
+    #[serde(default)]
+    pub is_empty: bool,
     /// The number of required originals still open, including those passed over; if the run is
     /// limited to one task, only those within it.
     pub open: u32,

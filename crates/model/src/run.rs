@@ -65,6 +65,9 @@ pub struct RunConfig {
     /// The tests whose failure a person has accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted_tests: Vec<String>,
+    /// Whether tests that failed before a task as well, or that flicker, don't fail it.
+    #[serde(default)]
+    pub excuse_known_failures: bool,
     /// Whether a task fails if nothing verifies it, or if its Verify passes only the second time.
     #[serde(default)]
     pub strict: bool,
@@ -155,6 +158,7 @@ impl Default for RunConfig {
             final_check_time_ms: final_check_time_ms(),
             tamper: TamperPolicy::default(),
             accepted_tests: Vec::new(),
+            excuse_known_failures: false,
             strict: false,
             diagnosis_ask: DiagnosisAsk::default(),
             recall: false,

@@ -47,6 +47,8 @@ pub(crate) struct ExecutionContext {
     /// The workspace's own programs that may be added to PATH.
     pub(crate) project_programs: ProjectPrograms,
     pub(crate) verify_timeout_ms: u64,
+    /// Whether checks name the tests that failed, so that known failures are excused.
+    pub(crate) names_tests: bool,
     /// The shell that runs Verify commands.
     pub(crate) shell: PathBuf,
     pub(crate) processes: Processes,
@@ -98,8 +100,17 @@ impl ExecutionContext {
             manifests,
             project_programs,
             verify_timeout_ms,
+            names_tests: false,
             processes,
             has_begun: AtomicBool::default(),
+        }
+    }
+
+    /// Has checks name the tests that failed.
+    pub(crate) fn naming_tests(self, names_tests: bool) -> Self {
+        Self {
+            names_tests,
+            ..self
         }
     }
 

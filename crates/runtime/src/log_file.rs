@@ -146,7 +146,7 @@ impl Excerpt {
 
     /// Whether the middle is missing.
     pub(crate) fn is_cut(&self) -> bool {
-        self.cut
+        self.cut || self.tail.len() > self.room
     }
 
     /// Returns the last lines, up to this many bytes.

@@ -352,6 +352,7 @@ fn performer(
             processes,
         )
         .in_zone(local_zone)
+        .naming_tests(config.excuse_known_failures)
         .with_own_rules(own_rules)
         .with_context_tokens(context_tokens),
         notices: Notices::default(),

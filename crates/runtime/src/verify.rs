@@ -195,7 +195,8 @@ impl ExecutionContext {
         let timeout = check.time_left();
         let text = &command.command;
         log.write(format!("$ {}\n", self.processes.masks.mask(text)).as_bytes());
-        let test_command = TestCommand::parse(text).filter(|_| command.expects.is_none());
+        let is_read = self.names_tests && command.expects.is_none();
+        let test_command = is_read.then(|| TestCommand::parse(text)).flatten();
         // Names of tests stand in one stream, and what they belong to in the other.
         let script = match &test_command {
             Some(_) => format!("{text} 2>&1"),
@@ -430,10 +431,12 @@ impl CheckOutput<'_> {
         let Some(expected) = &command.expects else {
             return exit_code == 0;
         };
+        let stderr = self.stderr.text();
+        let stderr = String::from_utf8_lossy(before_guard_lines(stderr.as_bytes()));
         expected.is_met(CommandResult {
             exit_code,
             stdout: &self.stdout.text(),
-            stderr: &self.stderr.text(),
+            stderr: &stderr,
             is_cut: self.stdout.is_cut() || self.stderr.is_cut(),
             is_search: is_search(&command.command),
             says_no_with_one: says_no_with_one(&command.command),

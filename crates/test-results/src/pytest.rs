@@ -12,6 +12,10 @@ pub(crate) fn read(lines: &[&str]) -> TestResults {
         .iter()
         .rposition(|line| line.contains(SUMMARY) && line.starts_with("=="));
     for line in &lines[..begin.unwrap_or(lines.len())] {
+        // The coverage is printed before the summary.
+        found.is_broken |= line.starts_with("FAIL Required test coverage")
+            || line.starts_with("ERROR: Coverage failure")
+            || line.starts_with("INTERNALERROR>");
         if let Some(name) = verbose_pass(line) {
             found.pass(name);
         }

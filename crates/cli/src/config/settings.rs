@@ -180,6 +180,17 @@ SettingFlags {
     Strict strict: bool = RunConfig::default().strict, GUARDS_GREEN,
         "Whether tasks fail that nothing verifies, or whose Verify passes only the second time.";
 
+    /// Excuse tests that failed before the task as well, or that pass when they run again
+    #[arg(
+        long,
+        value_name = "true|false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    ExcuseKnownFailures excuse_known_failures: bool = RunConfig::default().excuse_known_failures, GUARDS_GREEN,
+        "Whether tests that are known by name don't fail a task if they failed before it as well, or pass when they run again.";
+
     /// Keep the state file when all tasks are done
     #[arg(
         long,
@@ -355,6 +366,7 @@ impl Settings {
             final_check_time_ms: self.final_check_time.value.ms(),
             tamper: self.tamper.value,
             strict: self.strict.value,
+            excuse_known_failures: self.excuse_known_failures.value,
             diagnosis_ask: self.diagnosis_ask.value,
             recall: self.history_recall.value.is_on(),
             stored_limits: None,

@@ -53,7 +53,7 @@ fn has_no_checkouts(workspace: &Workspace) -> bool {
 fn a_test_that_was_red_before_is_listed_and_the_task_passes_with_a_mark() {
     let workspace = project(&format!("*) {MENDED}; echo TASK_COMPLETE ;;"));
     workspace
-        .run_as_text(&[])
+        .run_as_text(&["--excuse-known-failures"])
         .exits(0)
         .mentions("known failures, red before the task: test_shop.T.test_old")
         .mentions("done, 1 of 1 with known failures")
@@ -79,7 +79,7 @@ fn a_new_failure_is_the_tasks_own_and_only_it_is_told() {
         "1.1:1) {MENDED}; {BROKEN}; echo TASK_COMPLETE ;;
          *) git checkout -q shop.py; {MENDED}; echo TASK_COMPLETE ;;"
     ));
-    workspace.run_as_text(&[]).exits(0);
+    workspace.run_as_text(&["--excuse-known-failures"]).exits(0);
     workspace.regreen(&["why", "1.1"]).mentions(
         "these tests fail because of this task: test_shop.T.test_kept (not because of it: test_shop.T.test_old)",
     );
@@ -89,7 +89,7 @@ fn a_new_failure_is_the_tasks_own_and_only_it_is_told() {
 fn a_task_that_turns_nothing_green_fails_unless_a_person_accepts_what_is_red() {
     let workspace = project("*) echo '# more' >>shop.py; echo TASK_COMPLETE ;;");
     workspace
-        .run_as_text(&["--max-task-iterations", "1"])
+        .run_as_text(&["--excuse-known-failures", "--max-task-iterations", "1"])
         .exits(1)
         .mentions(
             "known failures, red before the task: test_shop.T.test_old, test_shop.T.test_total",
@@ -103,7 +103,7 @@ fn a_task_that_turns_nothing_green_fails_unless_a_person_accepts_what_is_red() {
         .exits(0)
         .mentions(names[1]);
     workspace
-        .run_as_text(&["--max-task-iterations", "1"])
+        .run_as_text(&["--excuse-known-failures", "--max-task-iterations", "1"])
         .exits(0)
         .mentions("accepted failures: test_shop.T.test_old, test_shop.T.test_total")
         .mentions("done, 1 of 1 with known failures");
@@ -116,7 +116,12 @@ fn a_task_that_turns_nothing_green_fails_unless_a_person_accepts_what_is_red() {
 #[test]
 fn strict_runs_have_no_known_failures() {
     let workspace = project(&format!("*) {MENDED}; echo TASK_COMPLETE ;;"));
-    let output = workspace.run_as_text(&["--strict", "--max-task-iterations", "1"]);
+    let output = workspace.run_as_text(&[
+        "--excuse-known-failures",
+        "--strict",
+        "--max-task-iterations",
+        "1",
+    ]);
     assert_ne!(output.code, Some(0), "{}", output.stdout);
     output.mentions("With --strict, known failures fail a task: test_shop.T.test_old");
 }
@@ -127,7 +132,7 @@ fn an_agent_cannot_accept_failures() {
     let workspace = project(&format!(
         "*) '{regreen}' baseline accept test_shop.T.test_old test_shop.T.test_total; echo TASK_COMPLETE ;;"
     ));
-    let output = workspace.run_as_text(&["--max-task-iterations", "1"]);
+    let output = workspace.run_as_text(&["--excuse-known-failures", "--max-task-iterations", "1"]);
     assert_ne!(output.code, Some(0), "{}", output.stdout);
     workspace
         .regreen(&["baseline", "show"])
@@ -142,7 +147,13 @@ fn tests_that_read_the_work_tree_from_elsewhere_excuse_nothing() {
     let root = workspace.path(".").display().to_string();
     let here = format!("import sys\nsys.path.insert(0, '{root}')\n{TESTS}");
     fs::write(workspace.path("test_shop.py"), here).unwrap();
-    let output = workspace.run_as_text(&["--max-task-iterations", "1", "--tamper", "off"]);
+    let output = workspace.run_as_text(&[
+        "--excuse-known-failures",
+        "--max-task-iterations",
+        "1",
+        "--tamper",
+        "off",
+    ]);
     assert_ne!(output.code, Some(0), "{}", output.stdout);
     output.mentions("no failure is excused: beside the work tree, the check still reads its code");
 }
@@ -154,7 +165,7 @@ fn commands_after_the_one_with_known_failures_still_have_to_pass() {
         "`python3 -m unittest` and `test -f changelog`",
     );
     let workspace = project_of(&plan, &format!("*) {MENDED}; echo TASK_COMPLETE ;;"));
-    let output = workspace.run_as_text(&["--max-task-iterations", "1"]);
+    let output = workspace.run_as_text(&["--excuse-known-failures", "--max-task-iterations", "1"]);
     assert_ne!(output.code, Some(0), "{}", output.stdout);
     output.mentions("changelog does not exist");
 }
@@ -184,7 +195,7 @@ fn a_test_that_passes_when_it_runs_again_alone_is_flaky_and_listed() {
     let text = flickering(&workspace, 3);
     fs::write(workspace.path("test_flicker.py"), text).unwrap();
     workspace
-        .run_as_text(&[])
+        .run_as_text(&["--excuse-known-failures"])
         .exits(0)
         .mentions("flaky: test_flicker.T.test_flickers (failed 3 of 4 runs)")
         .mentions("flaky: 1.1");
@@ -212,9 +223,18 @@ mod tests {
         .file("src/lib.rs", library)
         .git_repository()
         .agent("*) sed -i 's/{ 12 }/{ 7 }/' src/lib.rs; echo TASK_COMPLETE ;;");
-    let output: Output = workspace.run_as_text(&[]);
+    let output: Output = workspace.run_as_text(&["--excuse-known-failures"]);
     output
         .exits(0)
         .mentions("known failures, red before the task: shop tests::old")
         .mentions("done, 1 of 1 with known failures");
+}
+
+#[test]
+fn nothing_is_excused_unless_the_user_asks_for_it() {
+    let workspace = project(&format!("*) {MENDED}; echo TASK_COMPLETE ;;"));
+    workspace
+        .run_as_text(&["--max-task-iterations", "1"])
+        .exits(1)
+        .mentions("Max retries reached for task 1.1");
 }

@@ -104,6 +104,8 @@ pub(crate) fn read(text: &str, lines: &[Line], row: &Row) -> Fields {
         let Some(item) = lines.get(at).and_then(Line::item) else {
             let end = fence_end(lines, at, block_end);
             is_over |= ends_row(lines.get(at), row);
+            // A paragraph introduces something else: "Rollback:", "Expected output:".
+            in_verify &= end != at || lines.get(at).is_none_or(Line::is_blank);
             let own = lines.get(at..end).filter(|_| !is_over);
             let script = own.filter(|own| in_verify && !own.is_empty());
             if let Some(script) = script {

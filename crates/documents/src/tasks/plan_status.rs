@@ -183,6 +183,7 @@ impl TaskFile {
         PlanStatus {
             next: picked.map_or(NextStep::Nothing, |picked| NextStep::Task(Box::new(picked))),
             total: count(self.runnable(query.include_optional)),
+            is_empty: self.runnable(true) == 0,
             open: count(open),
             open_besides: count(all_open.saturating_sub(open)),
             first_open: self.first_open(query.include_optional),

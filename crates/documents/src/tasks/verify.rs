@@ -158,20 +158,39 @@ fn from_scripts(parts: &Parts, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyCom
         introduction::apply(&mut script, before, subject);
         scripts.push(script);
     }
-    let below: Vec<VerifyCommand> = from_prose(&parts.after, files)
+    let (below, beside): (Vec<VerifyCommand>, Vec<VerifyCommand>) = from_prose(&parts.after, files)
         .into_iter()
         .filter(|command| is_surely_a_command(&command.command))
-        .collect();
+        .partition(|command| stands_alone(&parts.after, &command.command));
     if let Some(last) = scripts.last_mut()
         && last.unchecked.is_none()
-        && below.is_empty()
     {
-        last.unchecked = unchecked_lines(&parts.after);
+        let not_run = beside
+            .first()
+            .map(|one| format!("`{}` is not run", one.command));
+        last.unchecked = match not_run {
+            None if below.is_empty() => unchecked_lines(&parts.after),
+            not_run => not_run,
+        };
     }
     let place = place::stated(&parts.prose, &scripts);
     leave_unchecked(&mut scripts, place);
     scripts.extend(below);
     scripts
+}
+
+/// Whether a line of the text is nothing but this command. What other words introduce may be no check:
+/// "Rollback: `git reset --hard`".
+fn stands_alone(text: &str, command: &str) -> bool {
+    text.lines().any(|line| {
+        let line = without_bullet(line).trim().trim_end_matches('.');
+        let rest = ["Then ", "then ", "And ", "and "]
+            .iter()
+            .find_map(|lead| line.strip_prefix(lead));
+        let line = rest.unwrap_or(line);
+        let line = line.strip_prefix("run ").unwrap_or(line);
+        line.trim_matches('`') == command
+    })
 }
 
 /// A shell script of a field.

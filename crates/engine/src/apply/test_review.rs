@@ -34,6 +34,7 @@ impl TaskState {
             self.red_tests.clear();
         }
         self.known_failures.clear();
-        self.red_tests.extend(tests.cloned());
+        // A run that names none must not be judged by the tests of the run before.
+        self.red_tests.push(tests.cloned().unwrap_or_default());
     }
 }

@@ -195,7 +195,7 @@ fn may_pass_without_agent(task: &TaskState) -> bool {
 /// Returns the outcome when nothing is left to run.
 fn outcome(state: &State, plan: &PlanStatus) -> RunOutcome {
     // A run starts with tasks. A file without any proves nothing, whoever emptied it.
-    if plan.total == 0 {
+    if plan.is_empty {
         return RunOutcome::NeedsPerson {
             why: NO_TASKS.to_owned(),
         };

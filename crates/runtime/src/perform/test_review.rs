@@ -380,7 +380,10 @@ impl Reviewer<'_> {
         };
         let all: Vec<VerifyCommand> = self.performer.context.runnable(&check);
         let at = all.iter().position(|one| one.command == order.red.command);
-        let rest = at.and_then(|at| all.get(at + 1..)).unwrap_or_default();
+        let Some(rest) = at.and_then(|at| all.get(at + 1..)) else {
+            self.give_up("the commands of the check are no longer the same");
+            return Ok(());
+        };
         let check = Check {
             commands: rest,
             gate: None,

@@ -135,10 +135,16 @@ impl Checkout {
     /// Makes these files unreadable as code. Returns whether there was one.
     pub(super) fn spoil<'p>(&self, paths: impl Iterator<Item = &'p RelPath>) -> bool {
         let mut has_spoilt = false;
+        let Ok(top) = self.root.canonicalize() else {
+            return false;
+        };
         for path in paths {
             let place = path.under(&self.root);
             let is_file = place.symlink_metadata().is_ok_and(|found| found.is_file());
-            has_spoilt |= is_file && fs::write(&place, GARBAGE).is_ok();
+            // A folder above it may be a link to somewhere else.
+            let folder = place.parent().and_then(|folder| folder.canonicalize().ok());
+            let is_inside = folder.is_some_and(|folder| folder.starts_with(&top));
+            has_spoilt |= is_file && is_inside && fs::write(&place, GARBAGE).is_ok();
         }
         has_spoilt
     }

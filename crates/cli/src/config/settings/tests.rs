@@ -171,6 +171,7 @@ fn every_setting_reaches_the_run() {
         commits: false,
         commit_all: false,
         strict: false,
+        excuse_known_failures: false,
         diagnosis_ask: DiagnosisAsk::Agent,
         recall: false,
         stored_limits: None,

@@ -105,14 +105,27 @@ fn parted(text: &str) -> (&str, Stated) {
         || words
             .split_first()
             .is_some_and(|(program, rest)| is_tool(program, rest));
-    if !is_command || command.ends_with(['|', '&', ';', '-']) {
+    // "reports" alone may be a folder.
+    let is_alone = !after.contains(char::is_whitespace) && !["fails", "succeeds"].contains(&after);
+    if !is_command || is_alone || awaits_operand(&words) || command.ends_with(['|', '&', ';', '-'])
+    {
         return whole;
     }
     (command, stated(after, Subject::of(command)))
 }
 
-/// Returns where the first verb outside of quotes starts. It can't be the program or its first
-/// argument.
+/// Whether the next word is a pattern or a file, whatever it means: `grep -rn print src`, `[ -d reports ]`.
+fn awaits_operand(words: &[&str]) -> bool {
+    const PROGRAMS: &[&str] = &[
+        "[", "[[", "awk", "egrep", "find", "git", "grep", "ls", "rg", "sed", "test",
+    ];
+    let program = words.iter().find(|word| **word != "!");
+    let ends_in_option = words.last().is_some_and(|word| word.starts_with('-'));
+    ends_in_option && program.is_some_and(|program| PROGRAMS.contains(program))
+}
+
+/// Returns where the first verb outside of quotes starts. It can't be the program or one of its first two
+/// arguments, which may be a pattern or a file: `grep -rn print src`.
 fn spoken_at(text: &str) -> Option<usize> {
     let (mut quote, mut start, mut count) = (None, 0, 0);
     for (at, char) in text.char_indices().chain([(text.len(), ' ')]) {
@@ -121,7 +134,7 @@ fn spoken_at(text: &str) -> Option<usize> {
             (Some(open), _) if open == char => quote = None,
             (None, _) if char.is_whitespace() => {
                 let word = text[start..at].trim_end_matches([',', '.', ';', ':']);
-                if count > 0 && SPEAKING.contains(&word) {
+                if count > 1 && SPEAKING.contains(&word) {
                     return Some(start);
                 }
                 count += 1;

@@ -88,8 +88,13 @@ const ASKING: &[&str] = &[
 
 /// Applies what the text before a command states.
 pub(super) fn apply(command: &mut VerifyCommand, before: &str, subject: Subject) {
-    for sentence in sentences(before) {
-        let said = stated(sentence, command, subject);
+    let sentences = sentences(before);
+    for sentence in &sentences {
+        let mut said = stated(sentence, command, subject);
+        // One of several may speak of something else: "The build fails. Fix it, then run `make`".
+        if sentences.len() > 1 && said.expects.is_some() {
+            said = not_checked(sentence);
+        }
         add(command, said, sentence);
     }
 }
@@ -136,7 +141,10 @@ fn not_checked(text: &str) -> Stated {
 
 fn stated(sentence: &str, command: &VerifyCommand, subject: Subject) -> Stated {
     let sentence = without_remark(sentence);
-    if !states_result(sentence) || says_no_trouble(sentence, &command.command) {
+    if !states_result(sentence)
+        || says_no_trouble(sentence, &command.command)
+        || only_asks_for_success(sentence)
+    {
         return Stated::default();
     }
     // "Run these commands, all must succeed": only the end states a result.
@@ -150,6 +158,31 @@ fn stated(sentence: &str, command: &VerifyCommand, subject: Subject) -> Stated {
             not_checked(sentence)
         }
     })
+}
+
+/// Returns whether it demands what exit code 0 means: "Unit tests must pass", "Run only the unit tests".
+fn only_asks_for_success(text: &str) -> bool {
+    const SUCCESS: &[&str] = &[
+        "build", "builds", "compile", "compiles", "pass", "passes", "run", "runs", "start",
+        "starts", "succeed", "succeeds", "work", "works",
+    ];
+    const DEMANDING: &[&str] = &["expect", "expected", "must", "should"];
+    const DOING: &[&str] = &["only", "output", "return", "without"];
+    let words = words(text);
+    let words: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| !word.is_empty())
+        .collect();
+    let stating = || words.iter().filter(|word| states_result(word));
+    let ends_well = words.last().is_some_and(|last| SUCCESS.contains(last));
+    let begins_to_do = words
+        .first()
+        .is_some_and(|first| ["check", "return", "run"].contains(first));
+    let counts = text.contains(|c: char| c.is_ascii_digit());
+    !counts
+        && (ends_well && stating().all(|word| DEMANDING.contains(word))
+            || begins_to_do && stating().all(|word| DOING.contains(word)))
 }
 
 /// Returns whether it says what the success of a search means anyway: "All files contain the name:
