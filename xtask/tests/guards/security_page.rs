@@ -42,7 +42,7 @@ pub(crate) fn named(statement: &str) -> Vec<Named<'_>> {
     let spans = statement.split('`').skip(1).step_by(2);
     let pairs = spans.filter_map(|span| span.split_once("::"));
     pairs
-        .filter(|(folder, test)| is_name(folder) && is_name(test))
+        .filter(|(folder, test)| is_name(&folder.replace('-', "_")) && is_name(test))
         .map(|(folder, test)| Named { folder, test })
         .collect()
 }
