@@ -165,6 +165,8 @@ mod tests {
         for after in [
             "",
             "Good bye.",
+            "The first build failed because of a missing import; I added it.",
+            "- Covers the case where the upload failed.",
             "Summary: added the parser and its tests. All 12 tests pass.",
             "Fixed the failing test in tests/login.rs.",
             "- Fixed two tests that failed before.\n- Updated the docs.",

@@ -362,6 +362,12 @@ mod tests {
                 "git log -1",
             ),
             ("git diff --stat; test -f d", "test -f d", "git diff --stat"),
+            // Nothing depends on a part before the gap that did not before.
+            (
+                "rm out.log; git diff --stat && npm test",
+                "rm out.log; npm test",
+                "git diff --stat",
+            ),
             (
                 "git log --oneline | head -1\n\n# it's there\ntest -f a\ngit status",
                 "# it's there\ntest -f a",

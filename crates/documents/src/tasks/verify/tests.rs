@@ -717,6 +717,8 @@ fn text_before_a_command_states_what_is_expected() {
         ("`cmd x  # must fail`", "fails"),
         ("All must pass: `cmd x`", "exit code 0"),
         ("Build should succeed: `cmd x`", "exit code 0"),
+        ("Unit tests must pass: `cmd x`", "exit code 0"),
+        ("Run only the unit tests: `cmd x`", "exit code 0"),
         (
             "Run these, all must succeed (exit 0): `cmd x`",
             "exit code 0",
@@ -743,6 +745,8 @@ fn a_statement_before_a_command_that_is_not_understood_is_not_checked() {
         "Must fail: `a x` and `b x`",
         "Must fail:\n- `a x`\n- `b x`",
         "It must fail on Windows only: `a x`",
+        // Only the last sentence introduces the command.
+        "The build fails. Fix it, then run `a x`",
         "This must fail:\n```sh\nmake a\nmake b\n```",
         "```sh\nmake a  # must fail\nmake b\n```",
         "# Expected: 3 things\n```sh\n# Expected: three things\nmake b\n```",
@@ -779,6 +783,10 @@ fn no_part_of_a_verify_is_dropped() {
     for (field, told) in [
         ("`make ok`: make test", "`make test` is not run"),
         ("`make ok` and `smoke.sh`", "`smoke.sh` is not run"),
+        (
+            "\n```sh\nmake ok\n```\nRollback: `git reset --hard HEAD~1`",
+            "`git reset --hard HEAD~1` is not run",
+        ),
     ] {
         let found = verify_commands(field);
         let told = found
@@ -804,6 +812,11 @@ fn what_stands_beside_a_verify_belongs_to_it() {
             ],
         );
     }
+    // Nor does what a paragraph introduces.
+    check_forms(
+        "- [ ] 1.1 a\n  - **Verify**: `make ok`\n\n  Rollback:\n  ```bash\n  git reset --hard\n  ```\n",
+        &[("make ok", Always, "exit code 0")],
+    );
     // What stands beside another field doesn't.
     check_forms(
         "- [ ] 1.1 a\n  - **Verify**: `make ok`\n  - **Commit**: `c`\n  - `make test`\n",
@@ -864,4 +877,21 @@ fn a_check_that_can_not_fail_is_not_checked() {
         &["exit code 0", "exit code 0"],
     );
     check_field("`make test || true` returns 0", &["returns 0"]);
+}
+
+#[test]
+fn an_argument_that_could_be_a_verb_stays_an_argument() {
+    for line in [
+        "grep -rn print src/",
+        "test -d reports",
+        "[ -d reports ]",
+        "ls -d reports",
+    ] {
+        let commands = verify_commands(line);
+        let found: Vec<_> = commands
+            .iter()
+            .map(|one| (one.command.as_str(), one.judged_by()))
+            .collect();
+        assert_eq!(found, [(line, "exit code 0".to_owned())]);
+    }
 }
