@@ -102,7 +102,7 @@ fn change(
     for test in arguments.tests.iter().filter(|test| is_name(test)) {
         change(&mut accepted.tests, test);
     }
-    let no_folder = || io::Error::other("there is no home folder to keep it in");
+    let no_folder = || io::Error::other("your user has no home folder to keep it in");
     let written = record(root)
         .ok_or_else(no_folder)
         .and_then(|record| record.write(&accepted));

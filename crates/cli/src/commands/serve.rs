@@ -73,7 +73,7 @@ fn announce(arguments: &Serve, options: &Options, at: SocketAddr) {
     ));
     if !at.ip().is_loopback() {
         output::note(
-            "others can reach it, unencrypted: whoever has the address can answer for you",
+            "others can reach it, unencrypted: anyone with the address can answer for you",
         );
     }
     if let Some(ticket) = &options.ticket {
