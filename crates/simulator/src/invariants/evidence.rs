@@ -98,9 +98,10 @@ impl Evidence {
     }
 
     /// Records a judged claim. A tick by an agent is its word that the task is done, as a signal
-    /// is.
+    /// is. Its check passed without an excuse, whatever an earlier one showed.
     pub(super) fn judged_claim(&mut self, name: &str, holds: bool) {
         if holds {
+            self.with_known_failures.remove(name);
             self.proved.insert(name.to_owned());
             self.signalled.insert(name.to_owned(), true);
         }
