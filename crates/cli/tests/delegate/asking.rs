@@ -92,6 +92,7 @@ fn scripts_get_one_object() {
   "status": "completed",
   "exit_code": 0,
   "why": null,
+  "text": "All done.\n\nExecution summary:\n  Duration: [TIME]s\n  Attempts: 1\n  Tools used: none known\n  Files modified: out\n  Verified: true\n\n<task_metadata>\n  <session_id>[CHILD]</session_id>\n  <status>completed</status>\n</task_metadata>\n",
   "completion": {
     "session_id": "[CHILD]",
     "answer": "All done.\n",

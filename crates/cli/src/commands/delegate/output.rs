@@ -125,6 +125,7 @@ fn object(delegated: &DelegationResult, exit: Exit) -> Value {
         "status": status(end),
         "exit_code": exit.code(),
         "why": why(end),
+        "text": text(delegated),
         "completion": completion,
         "failure": failure,
         "finished_parts": Some(finished_parts).filter(|parts| !parts.is_empty()),
