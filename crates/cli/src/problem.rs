@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use miette::NamedSource;
-use regreen_documents::EditError;
+use regreen_documents::{EditError, InvalidSettings};
 use regreen_history::{HistoryError, ImportError};
 use regreen_overview::ReadJournalError;
 use regreen_runtime::{JournalError, RunError};
@@ -76,6 +76,8 @@ pub enum Problem {
     Contended { why: String },
     #[error(transparent)]
     Step(#[from] StepError),
+    #[error("cannot add hooks to {}: {why}", file.display())]
+    ClaudeSettings { file: PathBuf, why: InvalidSettings },
     #[error("invalid spec name `{name}`")]
     BadName { name: String },
     #[error("{} already exists", path.display())]
@@ -347,6 +349,9 @@ impl Problem {
             Self::Print(_) => (Exit::BadInput, None),
             Self::BadName { .. } => {
                 bad_input("use letters, digits, dots, dashes and underscores: my-feature")
+            }
+            Self::ClaudeSettings { .. } => {
+                bad_input("repair the file, or install regreen's plugin for Claude Code instead")
             }
             Self::Exists { path } => {
                 bad_input(format!("choose another name, or edit {}", path.display()))

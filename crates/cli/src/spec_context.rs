@@ -39,8 +39,20 @@ impl SpecContext {
         Some(shell_words::quote(asked).into_owned())
     }
 
+    /// Finds the spec that a command without arguments would find in the folder.
+    pub fn in_folder(here: PathBuf) -> Result<Self, Problem> {
+        Self::found_from(here, None, Problem::Spec)
+    }
+
     fn found(spec: Option<&str>, problem: fn(SpecError) -> Problem) -> Result<Self, Problem> {
-        let here = current_dir()?;
+        Self::found_from(current_dir()?, spec, problem)
+    }
+
+    fn found_from(
+        here: PathBuf,
+        spec: Option<&str>,
+        problem: fn(SpecError) -> Problem,
+    ) -> Result<Self, Problem> {
         let root = workspace_root(&RealDisk, &here);
         let spec = find_spec(&RealDisk, &root, &here, spec).map_err(problem)?;
         Ok(Self {

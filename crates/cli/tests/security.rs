@@ -140,6 +140,8 @@ fn looking_starts_no_program() {
         &["completions", "bash"],
         &["man", "run"],
         &["hook", "stop"],
+        &["hook", "explain"],
+        &["hook", "status"],
     ];
     for look in looks {
         test.regreen_with(&[("PATH", "bin")], look).exits(0);

@@ -30,8 +30,9 @@ pub use shell::{
     needs_of, says_no_with_one,
 };
 pub use state::{
-    FixRecord, InvalidState, ModificationLineage, StateDocument, StateWarning, TaskResult,
-    epic_with_completed, index_page_with_completed, index_with_completed,
+    FixRecord, InvalidSettings, InvalidState, ModificationLineage, StateDocument, StateWarning,
+    TaskResult, epic_with_completed, index_page_with_completed, index_with_completed,
+    with_claude_hooks,
 };
 pub use tasks::{
     Change, EditError, InsertPosition, Next, Pick, RowId, TaskFile, UNRUN_HELP, UnrunRows,

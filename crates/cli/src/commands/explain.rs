@@ -11,7 +11,7 @@ use regreen_diagnosis::{
 use regreen_engine::recovery::{FailureClass, RecoveryRule, TABLE, table_text};
 use regreen_model::{Ending, Failure, Output, RetryMode, Source, visible_line};
 use regreen_redaction::Masks;
-use regreen_reporters::{Status, StatusLine};
+use regreen_reporters::{LineStyle, Status, StatusLine};
 use regreen_workspace::{MAX_FILE, ReadError, RealDisk, open_file, workspace_root};
 use serde_json::{Value, json};
 
@@ -157,10 +157,17 @@ fn explained(
         output::printable(&masks.mask(&explanation.report_text()))
     } else {
         let lines = answer_lines(&explanation, plan.as_deref());
-        let style = output::line_style();
-        let text: String = lines.iter().map(|line| line.render(style)).collect();
-        masks.mask(&text)
+        masks.mask(&rendered(&lines, output::line_style()))
     })
+}
+
+/// Returns the explanation as `regreen explain` prints it.
+pub(super) fn answer_text(explanation: &Explanation, style: LineStyle) -> String {
+    rendered(&answer_lines(explanation, None), style)
+}
+
+fn rendered(lines: &[StatusLine], style: LineStyle) -> String {
+    lines.iter().map(|line| line.render(style)).collect()
 }
 
 /// Returns the answer first, then what to do, then the evidence.

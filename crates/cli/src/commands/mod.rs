@@ -110,7 +110,7 @@ pub enum Command {
     Stop(StopRun),
     /// Show how regreen reads a task file, and what it ignores
     Lint(Lint),
-    /// Create a spec with a commented task list
+    /// Create a spec with a commented task list, or set the workspace up for Claude Code
     Init(Init),
     /// Make a spec the current one, for regreen and for Claude Code's Stop hook
     Use(Use),
@@ -131,7 +131,7 @@ pub enum Command {
     Config(Config),
     /// List the agents that are installed and how regreen calls them
     Agents(AgentFlags),
-    /// Answer agent hooks: decide whether a session may stop
+    /// Answer the hooks of a Claude Code session: may it stop, why did a command fail, what is open
     #[command(subcommand)]
     Hook(Hook),
     /// Read and edit task files from scripts
@@ -211,7 +211,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Rules(command) => rules::run(&command),
         Command::Config(arguments) => config::run(&arguments),
         Command::Agents(flags) => agents::run(flags),
-        Command::Hook(Hook::Stop) => hook::stop(),
+        Command::Hook(hook) => hook::run(&hook),
         Command::Tasks(command) => tasks::run(&command),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { command } => generate::man(&command),

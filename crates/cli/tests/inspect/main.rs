@@ -9,6 +9,7 @@ mod hook;
 mod journal;
 mod log;
 mod no_trace;
+mod session_hooks;
 mod status;
 mod stop;
 mod trouble;

@@ -262,7 +262,7 @@ fn parallel_group(file: &TaskFile, row: RowId) -> Vec<RowId> {
 }
 
 /// Fills in a built-in template; a test fills in each of them.
-fn fill(text: &str, values: &[(&str, String)]) -> String {
+pub(super) fn fill(text: &str, values: &[(&str, String)]) -> String {
     let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
     let template = Template::parse(text, &names);
     let text = template.map(|template| template.fill(values));

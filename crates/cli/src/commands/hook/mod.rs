@@ -1,7 +1,10 @@
-//! `regreen hook stop`: Claude Code asks whether a session may stop.
+//! `regreen hook`: answers the hooks of a Claude Code session. `stop` says whether the session may
+//! stop, `explain` why a command failed, `status` how far the spec is.
 
 mod decision;
+mod explain;
 mod session;
+mod status;
 mod transcript;
 
 use std::io::{self, Read as _};
@@ -27,14 +30,47 @@ pub enum Hook {
     /// Claude Code's Stop hook: read its JSON from standard input, and keep the session going
     /// while the current spec has open tasks
     Stop,
+    /// Claude Code's PostToolUseFailure hook: read its JSON from standard input, and tell the session
+    /// why its shell command failed, if that is sure
+    Explain,
+    /// Claude Code's SessionStart hook: read its JSON from standard input, and tell the session how
+    /// far the current spec is, if tasks are open
+    Status,
 }
 
-/// Answers a Stop hook. Never fails: without an answer, the session may stop.
-pub fn stop() -> Result<Exit, Problem> {
+/// Answers a hook. Never fails because of its input: without an answer, the session goes on as it
+/// would without the hook.
+pub fn run(hook: &Hook) -> Result<Exit, Problem> {
     let mut text = Vec::new();
     // Unreadable input counts as no input.
     let _ = io::stdin().lock().take(MAX_INPUT).read_to_end(&mut text);
-    let input = HookInput::read(&text).filter(|_| !is_started_by_a_run());
+    // A session that belongs to a run has a single task, and the run checks and explains the result.
+    if is_started_by_a_run() {
+        return Ok(Exit::Success);
+    }
+    match hook {
+        Hook::Stop => stop(&text),
+        Hook::Explain => tell("PostToolUseFailure", explain::explanation(&text)),
+        Hook::Status => tell("SessionStart", status::status(&text)),
+    }
+}
+
+/// Prints what the session should know, if anything.
+fn tell(event: &str, context: Option<String>) -> Result<Exit, Problem> {
+    if let Some(context) = context {
+        output::print(&output::json(&json!({
+            "hookSpecificOutput": {
+                "hookEventName": event,
+                "additionalContext": context,
+            },
+        })))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Answers a Stop hook: without an answer, the session may stop.
+fn stop(input: &[u8]) -> Result<Exit, Problem> {
+    let input = HookInput::read(input);
     let Some(context) = input.as_ref().and_then(StopContext::find) else {
         return Ok(Exit::Success);
     };

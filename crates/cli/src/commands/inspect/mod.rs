@@ -15,5 +15,5 @@ pub use log::verify_logs;
 #[cfg(feature = "dashboard")]
 pub use snapshots::{Around, open_git};
 pub use snapshots::{TaskSpans, spec_files};
-pub use status::run as status;
+pub use status::{open_work, run as status};
 pub use why::{run as why, run_for_task as why_task};

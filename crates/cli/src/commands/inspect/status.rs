@@ -11,6 +11,7 @@ use regreen_model::{
     AgentIdentity, Budget, ChoiceKind, Event, FailureRecord, Mark, OutlineKind, OutlineRow,
     RunOutcome, Spending, Task, TaskKey, Timestamp,
 };
+use regreen_reporters::LineStyle;
 use regreen_runtime::{
     LockHolder, LockPurpose, TreeLock, is_asked_to_stop_after_task, now, outline, workspace_masks,
 };
@@ -35,8 +36,19 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Problem> {
     } else {
         status.text(output::line_style())
     };
-    output::print(&workspace_masks(&context.places.root, &own_secrets()).mask(&text))?;
+    output::print(&masked(&context, &text))?;
     Ok(Exit::Success)
+}
+
+/// Returns the status of a spec as text without colors; `None` if none of its tasks are open.
+pub fn open_work(context: &SpecContext) -> Result<Option<String>, Problem> {
+    let status = Status::of(context, None)?;
+    let is_open = status.originals.done < status.originals.total;
+    Ok(is_open.then(|| masked(context, &status.text(LineStyle::default()))))
+}
+
+fn masked(context: &SpecContext, text: &str) -> String {
+    workspace_masks(&context.places.root, &own_secrets()).mask(text)
 }
 
 /// The progress of a spec: its plan, its newest run, and the limits it has used.

@@ -1,4 +1,6 @@
-//! `regreen init`: creates a spec.
+//! `regreen init`: creates a spec, and sets a workspace up for Claude Code.
+
+mod claude;
 
 use std::path::Path;
 
@@ -10,22 +12,36 @@ use regreen_workspace::{
     workspace_root,
 };
 
-use super::use_spec;
+use crate::commands::use_spec;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use crate::spec_context::current_dir;
 
-const TEMPLATE: &str = include_str!("../../templates/tasks.md");
+const TEMPLATE: &str = include_str!("../../../templates/tasks.md");
 
 #[derive(Debug, Args)]
 pub struct Init {
     /// Name of the spec; its folder is specs/NAME
-    pub name: String,
+    #[arg(required_unless_present = "claude")]
+    pub name: Option<String>,
+    /// Add hooks to .claude/settings.json, which connect Claude Code sessions in this workspace with
+    /// regreen
+    #[arg(long)]
+    pub claude: bool,
 }
 
 pub fn run(arguments: &Init) -> Result<Exit, Problem> {
-    let name = arguments.name.as_str();
+    if let Some(name) = &arguments.name {
+        create_spec(name)?;
+    }
+    if arguments.claude {
+        claude::add_hooks()?;
+    }
+    Ok(Exit::Success)
+}
+
+fn create_spec(name: &str) -> Result<(), Problem> {
     if !is_name(name) {
         return Err(Problem::BadName {
             name: name.to_owned(),
@@ -59,8 +75,7 @@ pub fn run(arguments: &Init) -> Result<Exit, Problem> {
     if is_first {
         use_spec::name_current(&paths)?;
     }
-    output::print(&created(shown, name))?;
-    Ok(Exit::Success)
+    output::print(&created(shown, name))
 }
 
 /// Whether a name is a single folder name that causes no trouble in a shell or in git.
