@@ -10,6 +10,7 @@ mod agents_e2e;
 mod bench;
 mod browser;
 mod fuzz_documents;
+mod python;
 mod repository;
 mod simulate;
 mod sweep;
@@ -50,6 +51,11 @@ enum Command {
     /// line found and a report opened, on a desktop and on a phone, without an error of the browser
     /// and without a violation that axe-core finds.
     Browser,
+    /// Builds the Python package with regreen in it, and tests it.
+    ///
+    /// Installs the tools at known versions into the build folder, which needs a network the first time.
+    /// The tests run with nothing but the wheel installed, and mypy checks the package and a user of it.
+    Python(python::Arguments),
     /// Simulates runs, and checks the invariants after every step.
     ///
     /// A violation is shrunk, shown with a journal for `regreen replay`, and fails the command.
@@ -72,6 +78,7 @@ fn main() -> ExitCode {
         Command::FuzzDocuments(arguments) => fuzz_documents::run(&arguments),
         Command::AgentsE2e(arguments) => agents_e2e::run(&arguments),
         Command::Browser => browser::run(),
+        Command::Python(arguments) => python::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Bench { what } => bench::run(&what),
         Command::Sweep { what } => sweep::run(&what),

@@ -1,7 +1,7 @@
 //! The agents under test: their programs, their configuration, and how they are called.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::{fs, io};
 
 /// An agent under test, called by name or over the Agent Client Protocol.
@@ -211,6 +211,31 @@ impl Sandbox {
         ];
         self.environment = common.into_iter().chain(own).collect();
         Ok(())
+    }
+
+    /// Lets the agent call regreen.
+    pub(crate) fn put_in_path(&mut self, regreen: &Path) {
+        let folder = regreen.parent().unwrap_or(regreen).display().to_string();
+        let path = self
+            .environment
+            .iter_mut()
+            .find(|(name, _)| *name == "PATH");
+        if let Some((_, path)) = path {
+            *path = format!("{folder}:{path}");
+        }
+    }
+
+    /// Calls regreen in the sandbox. Returns whether it exits with 0.
+    pub(crate) fn regreen(&self, regreen: &Path, arguments: &[&str]) -> io::Result<bool> {
+        let environment = self.environment.iter();
+        let status = Command::new(regreen)
+            .args(arguments)
+            .current_dir(&self.work)
+            .env_clear()
+            .envs(environment.map(|(name, value)| (name, value)))
+            .stdout(Stdio::null())
+            .status()?;
+        Ok(status.success())
     }
 }
 

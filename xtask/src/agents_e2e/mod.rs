@@ -2,8 +2,10 @@
 
 mod agents;
 mod check;
+mod claude_session;
 mod dialect;
 mod model_server;
+mod plugin;
 mod recording;
 mod scenario_run;
 mod scenarios;

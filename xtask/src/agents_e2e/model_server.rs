@@ -81,6 +81,8 @@ struct Shared {
     replies: Vec<Reply>,
     /// How many requests were answered from the script.
     asked: Mutex<usize>,
+    /// The bodies of these requests.
+    requests: Mutex<Vec<String>>,
 }
 
 impl ModelServer {
@@ -88,12 +90,12 @@ impl ModelServer {
     pub(crate) fn start(cli: Cli, root: PathBuf, replies: Vec<Reply>) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
-        let asked = Mutex::default();
         let shared = Arc::new(Shared {
             cli,
             root,
             replies,
-            asked,
+            asked: Mutex::default(),
+            requests: Mutex::default(),
         });
         let server = Self { port, shared };
         let serving = server.clone();
@@ -105,6 +107,12 @@ impl ModelServer {
             }
         });
         Ok(server)
+    }
+
+    /// Returns the bodies of the requests that were answered from the script.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        let requests = self.shared.requests.lock();
+        requests.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn serve(&self, stream: TcpStream) -> io::Result<()> {
@@ -165,6 +173,9 @@ impl ModelServer {
         let mut asked = asked.unwrap_or_else(PoisonError::into_inner);
         *asked += 1;
         let number = *asked;
+        let requests = self.shared.requests.lock();
+        let mut requests = requests.unwrap_or_else(PoisonError::into_inner);
+        requests.push(body.to_owned());
         let replies = &self.shared.replies;
         let reply = replies.get(number - 1).or(replies.last()).cloned();
         (number, reply.unwrap_or(Reply::Hang))

@@ -8,9 +8,9 @@ use std::{fs, io, thread};
 use super::agents::Candidate;
 use super::agents::Sandbox;
 use super::check::faults;
+use super::claude_session;
 use super::model_server::ModelServer;
 use super::scenarios::{Scenario, scenarios};
-use super::stop_hook;
 use crate::repository;
 
 /// A scenario never takes longer, whatever the agent does.
@@ -47,7 +47,7 @@ pub(crate) fn run_all(
             all_well &= faults.is_empty();
         }
     }
-    all_well &= stop_hook::run(candidates, only, bin, &regreen)?;
+    all_well &= claude_session::run_all(candidates, only, bin, &regreen)?;
     Ok(all_well)
 }
 

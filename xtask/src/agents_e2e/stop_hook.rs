@@ -1,14 +1,13 @@
 //! Claude Code in its own session, which `regreen hook stop` keeps going.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Instant;
 use std::{fs, io};
 
-use super::agents::{Candidate, Cli, Sandbox};
+use super::agents::{Cli, Sandbox};
+use super::claude_session::claude;
 use super::model_server::{ModelServer, Reply};
 
-const NAME: &str = "stop_hook_over_four_tasks";
+pub(crate) const NAME: &str = "stop_hook_over_four_tasks";
 const STATE: &str = r#"{"source":"spec","name":"demo","basePath":"./specs/demo","phase":"execution","taskIndex":0,"totalTasks":4,"taskIteration":1,"globalIteration":1}"#;
 const TASKS: &str = "# Tasks\n\n- [ ] 1.1 One\n- [ ] 1.2 Two\n- [ ] 1.3 Three\n- [ ] 1.4 Four\n";
 
@@ -20,33 +19,8 @@ const STEPS: [&str; 4] = [
     "sed -i 's/\\[ \\] 1.4/[x] 1.4/' specs/demo/tasks.md; sed -i 's/\"taskIndex\":3/\"taskIndex\":4/' specs/demo/.ralph-state.json",
 ];
 
-/// Runs the scenario if it is selected, and prints the result. Returns whether it passed.
-pub(crate) fn run(
-    candidates: &[Candidate],
-    only: Option<&str>,
-    bin: &Path,
-    regreen: &Path,
-) -> io::Result<bool> {
-    let has_claude = candidates
-        .iter()
-        .any(|candidate| candidate.cli == Cli::Claude && !candidate.over_acp);
-    if !has_claude || only.is_some_and(|only| only != NAME) {
-        return Ok(true);
-    }
-    let begun = Instant::now();
-    let open = open_rows(bin, regreen)?;
-    let seconds = begun.elapsed().as_secs();
-    let verdict = if open.is_empty() {
-        "ok".to_owned()
-    } else {
-        format!("FAILED: {open}")
-    };
-    println!("{:<12} {NAME:<27} {seconds:>4} s  {verdict}", "claude");
-    Ok(open.is_empty())
-}
-
 /// Returns the rows that are open once the session has stopped.
-fn open_rows(bin: &Path, regreen: &Path) -> io::Result<String> {
+pub(crate) fn open_rows(bin: &Path, regreen: &Path) -> io::Result<String> {
     let folder = tempfile::tempdir()?;
     let mut sandbox = Sandbox::make(folder.path())?;
     let spec = sandbox.work.join("specs/demo");
@@ -63,22 +37,12 @@ fn open_rows(bin: &Path, regreen: &Path) -> io::Result<String> {
         .flat_map(|step| [Reply::run(step), Reply::say("This task is done.")]);
     let server = ModelServer::start(Cli::Claude, sandbox.work.clone(), replies.collect())?;
     sandbox.prepare(Cli::Claude, bin, server.port)?;
-    let environment = sandbox.environment.iter();
-    let output = Command::new("timeout")
-        .args([
-            "-s",
-            "KILL",
-            "120",
-            "claude",
-            "-p",
-            "--dangerously-skip-permissions",
-        ])
-        .arg("Work through the spec.")
-        .current_dir(&sandbox.work)
-        .env_clear()
-        .envs(environment.map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
-        .output()?;
+    let session = [
+        "-p",
+        "--dangerously-skip-permissions",
+        "Work through the spec.",
+    ];
+    let output = claude(&sandbox, &session)?;
     let tasks = fs::read_to_string(spec.join("tasks.md"))?;
     let open: Vec<&str> = tasks.lines().filter(|line| line.contains("[ ]")).collect();
     Ok(match (output.status.success(), open.is_empty()) {

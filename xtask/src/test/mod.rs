@@ -54,7 +54,8 @@ fn print_summary(closing: &[String], steps: usize, duration: Duration) {
         println!("{line}");
     }
     println!("\nAll {steps} steps passed in {}.", seconds(duration));
-    println!("The dashboard in a real browser is a step of its own: cargo xtask browser");
+    println!("Steps of their own: cargo xtask browser (the dashboard in a real browser),");
+    println!("cargo xtask python (the Python package)");
 }
 
 fn seconds(duration: Duration) -> String {

@@ -22,3 +22,4 @@ mod requirements_page;
 mod security_page;
 mod spelling;
 mod tree;
+mod versions;
