@@ -239,7 +239,7 @@ def test_failures_are_counted_by_category(child: Child, capsys: pytest.CaptureFi
     assert alerts == ["High delegation failure rate: 3 failures since 24h"]
 
 
-def test_no_failures_are_no_trouble(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_failures_nothing_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert regreen.monitor_delegation_failures(threshold=0) == regreen.FailureRates(0, {})
     assert regreen.analyze_failure_patterns() == []
     assert capsys.readouterr().out == ""

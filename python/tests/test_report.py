@@ -86,7 +86,7 @@ def test_only_the_last_report_of_a_text_counts() -> None:
     assert extract_suggested_actions(text) == ["Clarify task requirements"]
 
 
-def test_an_answer_is_no_failure() -> None:
+def test_an_answer_has_no_failure() -> None:
     answer = (
         "Files modified: a\nBlocked on: nothing\n\n<task_metadata>\n  <status>completed</status>\n"
     )

@@ -25,7 +25,7 @@ class RegreenError(Exception):
 
 
 class ProgramNotFound(RegreenError):
-    """There is no regreen to call."""
+    """regreen was not found."""
 
 
 class Completed(NamedTuple):

@@ -256,7 +256,7 @@ class AttemptStarted(_Event):
     timeout_ms: int
 
 
-# `class` is no name for a field of a Python class.
+# `class` can't be the name of a field of a class.
 _AttemptClass = TypedDict(
     "_AttemptClass",
     {"class": Literal["ordinary", "transient", "fatal", "session", "interrupted"]},
