@@ -4,11 +4,12 @@ use crate::manifest::Manifest;
 use crate::tree;
 
 /// Every crate, present or planned, and the crates it may depend on.
-const ARROWS: [(&str, &[&str]); 20] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("model", &[]),
     ("documents", &["model"]),
     ("diagnosis", &["model"]),
     ("agents", &["model"]),
+    ("forge", &["model"]),
     ("redaction", &["model"]),
     ("store", &["model"]),
     ("tampering", &["model"]),
@@ -27,13 +28,14 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("test-support", &[]),
 ];
 
-const BELOW_RUNTIME: [&str; 12] = [
+const BELOW_RUNTIME: [&str; 13] = [
     "model",
     "documents",
     "diagnosis",
     "tampering",
     "test-results",
     "agents",
+    "forge",
     "redaction",
     "store",
     "engine",
@@ -42,13 +44,14 @@ const BELOW_RUNTIME: [&str; 12] = [
     "repairs",
 ];
 
-const BELOW_CLI: [&str; 17] = [
+const BELOW_CLI: [&str; 18] = [
     "model",
     "documents",
     "diagnosis",
     "tampering",
     "test-results",
     "agents",
+    "forge",
     "redaction",
     "store",
     "history",

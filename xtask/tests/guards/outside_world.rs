@@ -109,7 +109,7 @@ fn programs_are_started_in_these_places_only() {
 
 /// Where git calls are built and started. A single place builds them all, and turns off what a
 /// repository could make git run.
-const GIT: [(&str, &str, &str); 5] = [
+const GIT: [(&str, &str, &str); 6] = [
     (
         "GitCall {",
         "crates/workspace/src/git/invocation.rs",
@@ -119,6 +119,11 @@ const GIT: [(&str, &str, &str); 5] = [
         "Invocation::with_hooks(",
         "crates/workspace/src/git/commit.rs",
         "the user's own commit",
+    ),
+    (
+        "Invocation::transferring(",
+        "crates/workspace/src/git/remote.rs",
+        "fetches, pushes and merges for the user",
     ),
     (
         "OsString::from(\"git\")",

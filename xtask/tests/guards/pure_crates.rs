@@ -8,12 +8,13 @@ use crate::arrows::folder_of;
 use crate::manifest::Manifest;
 use crate::tree;
 
-const PURE: [&str; 8] = [
+const PURE: [&str; 9] = [
     "model",
     "documents",
     "diagnosis",
     "engine",
     "agents",
+    "forge",
     "redaction",
     "tampering",
     "test-results",
