@@ -24,6 +24,10 @@ pub(crate) enum Sweep {
     ///
     /// In the end everything must be done, once, and all reports about it must be true.
     Night(NightArguments),
+    /// Runs the tests of `regreen ci` with the real gh.
+    ///
+    /// CI runs them with a stand-in. Needs gh: `apt-get install gh`.
+    Ci,
 }
 
 pub(crate) fn run(sweep: &Sweep) -> ExitCode {
@@ -32,6 +36,7 @@ pub(crate) fn run(sweep: &Sweep) -> ExitCode {
         Sweep::Journals(arguments) => damage(arguments),
         Sweep::Output(arguments) => flood(arguments),
         Sweep::Night(arguments) => night(arguments),
+        Sweep::Ci => ci(),
     }
 }
 
@@ -40,6 +45,13 @@ fn test(name: &str) -> Command {
     let mut cargo = repository::cargo(&["test", "--quiet", "--package", "regreen"]);
     cargo.args(["--test", name, "--", "--nocapture", "--test-threads=1"]);
     cargo
+}
+
+/// The tests fail if gh is missing.
+fn ci() -> ExitCode {
+    let mut tests = test("ci");
+    tests.env("REGREEN_TEST_GH", "1");
+    repository::finish(tests)
 }
 
 /// In git, and outside.

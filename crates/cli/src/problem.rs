@@ -10,7 +10,7 @@ use miette::NamedSource;
 use regreen_documents::{EditError, InvalidSettings};
 use regreen_history::{HistoryError, ImportError};
 use regreen_overview::ReadJournalError;
-use regreen_runtime::{JournalError, RunError};
+use regreen_runtime::{CiError, JournalError, RunError};
 use regreen_store::StoreError;
 use regreen_workspace::{
     CreateFileError, EditFileError, GitError, MoveAsideError, ReadError, SnapshotError, SpecError,
@@ -19,8 +19,8 @@ use regreen_workspace::{
 use thiserror::Error;
 
 use self::hints::{
-    attempts_hint, choice_of_line_hint, config_hint, known_hint, lines_hint, prompt_hint,
-    prompts_hint, read_hint, run_exit, run_hint, spec_hint,
+    attempts_hint, choice_of_line_hint, ci_exit_and_hint, config_hint, known_hint, lines_hint,
+    prompt_hint, prompts_hint, read_hint, run_exit, run_hint, spec_hint,
 };
 use crate::commands::ProjectError;
 use crate::config::{ConfigError, PromptsError};
@@ -138,6 +138,8 @@ pub enum Problem {
     NoTasks { file: PathBuf },
     #[error(transparent)]
     Run(#[from] RunError),
+    #[error(transparent)]
+    Ci(#[from] CiError),
     #[error("task {task} has no {}", number.map_or("attempts".to_owned(), |n| format!("attempt {n}")))]
     NoAttempt {
         task: String,
@@ -299,6 +301,7 @@ impl Problem {
             ),
             Self::Git(_) | Self::Snapshot(_) => (Exit::SetUp, None),
             Self::Run(error) => (run_exit(error), run_hint(error)),
+            Self::Ci(error) => ci_exit_and_hint(error),
             Self::Demo(_) => {
                 set_up("choose a writable folder outside any project: TMPDIR=FOLDER regreen demo")
             }

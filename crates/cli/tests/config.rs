@@ -45,6 +45,7 @@ strict                 false         default
 excuse_known_failures  false         default
 keep_state             false         default
 diagnosis.ask          off           default
+ci.push                false         default
 history.record         true          default
 history.recall         true          default
 history.share          false         default
@@ -126,6 +127,7 @@ strict                 false              default
 excuse_known_failures  false              default
 keep_state             true               --keep-state
 diagnosis.ask          off                default
+ci.push                false              default
 history.record         true               default
 history.recall         true               default
 history.share          false              default
@@ -340,6 +342,12 @@ fn scripts_get_the_same_as_json() {
       "file": null,
       "line": null
     },
+    "ci.push": {
+      "value": false,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
     "history.record": {
       "value": true,
       "origin": "default",
@@ -485,6 +493,7 @@ strict                 false         default
 excuse_known_failures  false         default
 keep_state             true          [FOLDER]/xdg/regreen/config.toml:1
 diagnosis.ask          off           default
+ci.push                false         default
 history.record         true          default
 history.recall         true          default
 history.share          false         default
@@ -690,6 +699,7 @@ strict                 false                           default
 excuse_known_failures  false                           default
 keep_state             false                           default
 diagnosis.ask          off                             default
+ci.push                false                           default
 history.record         true                            default
 history.recall         true                            default
 history.share          false                           default

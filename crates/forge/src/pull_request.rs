@@ -66,7 +66,8 @@ impl RemoteAddress<'_> {
         };
         let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
         let host = host.split_once(':').map_or(host, |(host, _)| host);
-        Repository::parse(&format!("{host}/{path}"))
+        let (owner, name) = path.split_once('/')?;
+        Repository::parse(&format!("{host}/{owner}/{name}"))
     }
 }
 

@@ -14,6 +14,7 @@
 //! ```
 
 mod atomic_file;
+mod ci;
 mod clock;
 mod delegate;
 mod driver;
@@ -39,6 +40,10 @@ mod tree;
 mod tree_lock;
 mod verify;
 
+pub use ci::{
+    CiEnd, CiError, CiEvent, CiHost, CiSetup, FailedCheck, GreenReport, PullRequestChoice,
+    until_green,
+};
 pub use clock::{now, stored_ms};
 pub use delegate::{
     DelegationEnd, DelegationObserver, DelegationResult, DelegationSetup, delegate,

@@ -13,7 +13,7 @@ use regreen_workspace::{
     AttemptName, Git, GitError, HashLimits, HashSnapshot, Oid, RelPath, SnapshotError, UndoError,
 };
 
-pub(crate) use self::git_tree::GitTree;
+pub(crate) use self::git_tree::{GitTree, SupervisedGit};
 use crate::atomic_file::AtomicWriteError;
 use crate::clock;
 use crate::process::Processes;

@@ -36,10 +36,11 @@ pub use files::{
 pub use git::{
     AttemptName, AttemptSpan, CommitError, CommitOutcome, CommitReport, CommitRequest,
     ConflictReason, Diff, Git, GitCall, GitError, GitReply, GitRunner, GuardedHead, HeadPosition,
-    Identity, InProgress, LineCount, LostReference, MovedHead, NewCommit, Oid, OmissionReason,
-    PathStatus, PlainRunner, References, SkipReason, SkippedPath, Snapshot, SnapshotError,
-    SnapshotLimits, SnapshotSide, SnapshotWarning, Snapshots, StagedVersions, StoredSnapshot,
-    TaskChange, UndoConflict, UndoError, UndoOutcome, linked_work_tree, path_status,
+    Identity, InProgress, LineCount, LostReference, MergeOutcome, MovedHead, NewCommit, Oid,
+    OmissionReason, PathStatus, PlainRunner, Push, PushOutcome, References, SkipReason,
+    SkippedPath, Snapshot, SnapshotError, SnapshotLimits, SnapshotSide, SnapshotWarning, Snapshots,
+    StagedVersions, StoredSnapshot, TaskChange, UndoConflict, UndoError, UndoOutcome,
+    linked_work_tree, path_status,
 };
 pub use hash_snapshot::{ContentNotKept, HashLimits, HashSnapshot};
 pub use misspelling::intended_input;

@@ -7,6 +7,7 @@ mod attach;
 mod baseline;
 mod bundle;
 mod choices;
+mod ci;
 mod config;
 mod delegate;
 mod demo;
@@ -38,6 +39,7 @@ use regreen_model::ChoiceKind;
 use regreen_supervisor::is_started_by_a_run;
 
 use self::baseline::Baseline;
+use self::ci::Ci;
 use self::config::Config;
 use self::delegate::Delegate;
 use self::hook::Hook;
@@ -67,6 +69,8 @@ pub enum Command {
     Run(Run),
     /// Give an agent one prompt and print its answer, or a report of why it failed
     Delegate(Delegate),
+    /// Watch the checks of a pull request, and have what fails fixed until all is green
+    Ci(Ci),
     /// List the runs of this machine: what each is doing, and what needs you
     Ps(Ps),
     /// List the open questions of all runs, across workspaces
@@ -158,7 +162,9 @@ impl Command {
             #[cfg(feature = "dashboard")]
             Self::Serve(arguments) => !arguments.read_only,
             Self::Baseline(command) => baseline::decides(command),
-            Self::Skip(_)
+            // Whether commits leave the machine is up to a person as well.
+            Self::Ci(_)
+            | Self::Skip(_)
             | Self::Done(_)
             | Self::Retry(_)
             | Self::Undo(_)
@@ -180,6 +186,7 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Demo => demo::run(),
         Command::Run(arguments) => run::run(&arguments),
         Command::Delegate(arguments) => delegate::run(&arguments),
+        Command::Ci(arguments) => ci::run(&arguments),
         Command::Ps(arguments) => ps::run(&arguments),
         Command::Questions(arguments) => questions::run(&arguments),
         Command::Answer(arguments) => answer::run(&arguments),

@@ -23,6 +23,7 @@ use super::value::{
 const CALLS_AGENT: Access = Access::UserFile("it controls what the agent may do on your machine");
 const REPAIRS: Access = Access::UserFile("it controls what regreen repairs on your machine");
 const GUARDS_GREEN: Access = Access::UserFile("it decides which checks you rely on");
+const PUSHES: Access = Access::UserFile("it decides whether commits leave your machine");
 const KEEPS_HISTORY: Access =
     Access::UserFile("the history belongs to you, and is about all of your repositories");
 const STARTS_PROGRAM: Access = Access::UserFile(CHOOSES_PROGRAM);
@@ -207,6 +208,9 @@ SettingFlags {
 without_flag {
     DiagnosisAsk diagnosis_ask as "diagnosis.ask": DiagnosisAsk = DiagnosisAsk::default(), CALLS_AGENT,
         "Who is asked for the cause of a failure that the rules can't explain: \"agent\" asks the agent one short question about the output, \"off\" asks no one.";
+
+    CiPush ci_push as "ci.push": bool = false, PUSHES,
+        "Whether `regreen ci` may push commits of the current branch, as with --allow-push.";
 
     HistoryRecord history_record as "history.record": UserSwitch = UserSwitch::default(), Access::AnyFile,
         "Whether runs and delegations are added to your history of failures. A repository may only set false.";

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use regreen_runtime::{RunError, TreeLockError};
+use regreen_forge::ForgeError;
+use regreen_runtime::{CiError, RunError, TreeLockError};
 use regreen_store::{OpenError, StoreError};
 use regreen_workspace::{ReadError, SpecError};
 
@@ -187,4 +188,42 @@ pub(super) fn choice_of_line_hint(tasks: &[(usize, String)]) -> String {
 pub(super) fn lines_hint(lines: &[usize]) -> String {
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     format!("rows with that id are on lines: {}", lines.join(", "))
+}
+
+pub(super) fn ci_exit_and_hint(error: &CiError) -> (Exit, Option<String>) {
+    let hint = |text: &str| Some(text.to_owned());
+    match error {
+        CiError::Forge(error) => match error {
+            ForgeError::Missing => (
+                Exit::SetUp,
+                hint("install it: `apt-get install gh` on Debian, or see https://cli.github.com"),
+            ),
+            ForgeError::NotLoggedIn { .. } => (Exit::SetUp, hint("log in: `gh auth login`")),
+            ForgeError::NotFound { .. } => (
+                Exit::BadInput,
+                hint(
+                    "check the number and the repository, and that your login may see it: `gh auth status`",
+                ),
+            ),
+            ForgeError::Refused { .. } => (
+                Exit::SetUp,
+                hint(
+                    "your login needs the right to do this: `gh auth refresh --scopes repo,workflow`",
+                ),
+            ),
+            ForgeError::Unavailable { .. } => (Exit::TryLater, None),
+            ForgeError::NotRun(_) | ForgeError::NotUnderstood { .. } => (Exit::SetUp, None),
+        },
+        CiError::Git(_) | CiError::Log(_) | CiError::File { .. } => (Exit::SetUp, None),
+        CiError::Read(error) => (Exit::BadInput, read_hint(error)),
+        CiError::Edit(_) => (
+            Exit::NeedsPerson,
+            hint("nothing was written; run `regreen lint FILE` to see what is ambiguous in it"),
+        ),
+        CiError::Held => (
+            Exit::BadInput,
+            hint("wait until it ends, or stop it with Ctrl-C"),
+        ),
+        CiError::Usage { help, .. } => (Exit::BadInput, Some(help.clone())),
+    }
 }

@@ -576,9 +576,9 @@ const MAX_OUTPUT: usize = 256 * 1024;
 
 /// Git under a keeper: a commit runs the user's hooks, which must end with the run.
 #[derive(Debug)]
-pub(super) struct SupervisedGit {
-    pub(super) processes: Processes,
-    pub(super) timeout: Duration,
+pub(crate) struct SupervisedGit {
+    pub(crate) processes: Processes,
+    pub(crate) timeout: Duration,
 }
 
 impl GitRunner for SupervisedGit {

@@ -78,6 +78,14 @@ impl Invocation {
         call.env("GIT_TERMINAL_PROMPT", "0")
     }
 
+    /// Starts a call that fetches, pushes or merges for the user, with their settings, helpers and
+    /// hooks. It never asks for a password.
+    pub(super) fn transferring(subcommand: &'static str) -> Self {
+        let call = Self::with_hooks(subcommand);
+        // The reasons of a refusal are read.
+        call.env("LC_ALL", "C").env("GIT_LITERAL_PATHSPECS", "1")
+    }
+
     /// Starts a call for changes that regreen makes for itself. Git runs no hook and none of the
     /// programs that a repository can configure, fetches nothing and asks nothing.
     pub(super) fn writing(subcommand: &'static str) -> Self {

@@ -141,7 +141,9 @@ impl Git {
         Ok(lost)
     }
 
-    fn contains(&self, commit: &Oid, older: &Oid) -> bool {
+    /// Returns whether one commit is in the history of another. A commit that isn't here isn't.
+    #[must_use]
+    pub fn contains(&self, commit: &Oid, older: &Oid) -> bool {
         let call = Invocation::reading("merge-base");
         let call = call.args(["--is-ancestor", older.as_str(), commit.as_str()]);
         self.run(call).is_ok_and(|reply| reply.succeeded())

@@ -227,6 +227,7 @@ fn every_setting_has_the_flag_of_its_name_or_is_for_more_than_one_run() {
         without,
         [
             &Key::DiagnosisAsk,
+            &Key::CiPush,
             &Key::HistoryRecord,
             &Key::HistoryRecall,
             &Key::HistoryShare,
