@@ -87,7 +87,7 @@ fn two_pushes_by_someone_else_are_never_overwritten() {
     project
         .run_all(&[])
         .exits(3)
-        .mentions("someone else pushed to origin/feature")
+        .mentions("someone else has changed origin/feature")
         .mentions("nothing was overwritten");
     let remote = project.remote().display().to_string();
     let log = project

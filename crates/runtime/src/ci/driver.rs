@@ -67,7 +67,7 @@ pub fn until_green(setup: CiSetup, host: &mut dyn CiHost) -> Result<CiEnd, CiErr
             return Ok(CiEnd::Stopped(signal));
         }
         let pause = match watch.turn() {
-            Ok(Turn::End(end)) => return Ok(end),
+            Ok(Turn::End(end)) => return watch.ended(end),
             Ok(Turn::Again) => {
                 trouble = None;
                 continue;
@@ -178,6 +178,19 @@ impl<'h> Watch<'h> {
             shown: None,
             setup,
         })
+    }
+
+    /// Ends. Whoever starts it again after a result or a limit gets all fixes again.
+    fn ended(&mut self, end: CiEnd) -> Result<CiEnd, CiError> {
+        if let (CiEnd::FixFailed { .. }, Some(signal)) = (&end, self.setup.stop.asked()) {
+            return Ok(CiEnd::Stopped(signal));
+        }
+        if matches!(end, CiEnd::Green(_) | CiEnd::OutOfCycles { .. }) {
+            self.progress.cycles = 0;
+            self.progress.fixes.clear();
+            self.save()?;
+        }
+        Ok(end)
     }
 
     pub(super) fn save(&self) -> Result<(), CiError> {

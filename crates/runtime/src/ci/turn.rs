@@ -104,7 +104,7 @@ impl Watch<'_> {
             let is_behind = match &there {
                 // A branch that was there and is gone was deleted by someone.
                 None => self.progress.commit.is_none(),
-                Some(there) => self.git.contains(head, there),
+                Some(there) => self.git.contains(head, there) && !self.went_back(there),
             };
             if !is_behind {
                 return Ok(Some(self.moved(there.as_ref())));
@@ -137,11 +137,18 @@ impl Watch<'_> {
         Ok(None)
     }
 
+    /// Whether someone has taken the last known commit out of the remote branch.
+    fn went_back(&self, there: &Oid) -> bool {
+        let known = self.progress.commit.as_ref();
+        let known = known.and_then(|known| Oid::parse(known.as_str()));
+        known.is_some_and(|known| !self.git.contains(there, &known))
+    }
+
     fn moved(&self, there: Option<&Oid>) -> Turn {
         let (remote, branch) = (&self.setup.remote, &self.branch);
         let what = match there {
             Some(there) => format!(
-                "someone else pushed to {remote}/{branch}: it is at {} now",
+                "someone else has changed {remote}/{branch}: it is at {} now",
                 there.as_str().get(..7).unwrap_or_default()
             ),
             None => format!("{remote}/{branch} was deleted"),
@@ -284,6 +291,13 @@ impl Watch<'_> {
                     pending.join(", ")
                 ),
             })),
+            // GitHub has yet to find out whether there are conflicts.
+            Verdict::Green(_)
+                if request.mergeable == Mergeable::Unknown
+                    && at.now.since(at.changed) < self.setup.patience.missing_ms =>
+            {
+                Ok(Turn::Wait)
+            }
             Verdict::Green(judgement) => {
                 self.note_passed(&judgement.passed)?;
                 let without = judgement.without_result.iter();

@@ -16,6 +16,7 @@ mod hostile;
 mod oracle;
 mod other_user;
 mod own_repository;
+mod remote;
 mod repo;
 mod snapshots;
 mod speed;
