@@ -1,17 +1,18 @@
 //! Answers that people give from another terminal, until the run takes them.
 //!
-//! They are in the user's state folder, because a repository must not bring any along. Once taken,
-//! they are in the journal like those given at the prompt.
+//! They are in the user's state folder, because a repository must not bring any along. An answer stays there until
+//! the journal has it, like one given at the prompt: a run that is killed in between loses nothing.
 
 use std::io;
 use std::os::fd::AsFd as _;
 
 use regreen_engine::Question;
 use regreen_model::{PersonAnswer, TaskKey};
-use regreen_overview::{Change, ChangeFeed, OpenQuestion, TaskView};
-use regreen_runtime::{SpecPaths, Stop};
+use regreen_overview::{Change, ChangeFeed, TaskView};
+use regreen_runtime::{OpenQuestion, Reply, SpecPaths, Stop};
 use serde::{Deserialize, Serialize};
 
+use crate::requests;
 use crate::user_state::StateRecord;
 
 /// The kind of these records in the state folder.
@@ -26,6 +27,12 @@ struct GivenAnswer {
     answer: PersonAnswer,
 }
 
+impl GivenAnswer {
+    fn is_for(&self, why: &str, error: Option<&str>) -> bool {
+        self.why == why && self.error.as_deref() == error
+    }
+}
+
 fn record(paths: &SpecPaths, task: &TaskKey) -> Option<StateRecord> {
     StateRecord::new(KIND, (&paths.root, paths.spec_key(), task))
 }
@@ -34,7 +41,7 @@ fn record(paths: &SpecPaths, task: &TaskKey) -> Option<StateRecord> {
 pub fn give(
     paths: &SpecPaths,
     task: &TaskView,
-    question: &OpenQuestion,
+    question: &regreen_overview::OpenQuestion,
     answer: PersonAnswer,
 ) -> io::Result<()> {
     let given = GivenAnswer {
@@ -48,10 +55,16 @@ pub fn give(
         .write(&given)
 }
 
-/// Whether an answer waits for its run.
-pub fn is_given(paths: &SpecPaths, task: &TaskKey) -> bool {
-    let record = record(paths, task);
-    record.is_some_and(|record| record.read::<GivenAnswer>().is_some())
+/// Whether an answer to this question waits for its run.
+pub fn is_given(paths: &SpecPaths, open: &OpenQuestion<'_>) -> bool {
+    let given = record(paths, open.task).and_then(|record| record.read::<GivenAnswer>());
+    given.is_some_and(|given| given.is_for(open.why, open.error))
+}
+
+/// Watches for answers.
+pub fn watch() -> io::Result<ChangeFeed> {
+    let record = StateRecord::new(KIND, "").ok_or(io::ErrorKind::NotFound)?;
+    record.watch()
 }
 
 /// Drops the answer to a question that was settled in another way.
@@ -61,9 +74,10 @@ pub fn forget(paths: &SpecPaths, task: &TaskKey) {
     }
 }
 
-/// Waits for an answer to one question.
+/// Waits for an answer to one question, or for a decision about another task.
 #[derive(Debug)]
 pub struct AnswerWatch<'q> {
+    paths: SpecPaths,
     question: &'q Question,
     record: Option<StateRecord>,
     pub feed: Option<ChangeFeed>,
@@ -71,44 +85,56 @@ pub struct AnswerWatch<'q> {
 
 impl<'q> AnswerWatch<'q> {
     pub fn new(paths: &SpecPaths, question: &'q Question) -> Self {
-        let record = record(paths, &question.task);
         // Without a feed, an answer is taken when the run asks again.
-        let feed = record.as_ref().and_then(|record| record.watch().ok());
+        let feed = watch().ok().map(|mut feed| {
+            requests::watch_too(&mut feed);
+            feed
+        });
         Self {
+            paths: paths.clone(),
             question,
-            record,
+            record: record(paths, &question.task),
             feed,
         }
     }
 
-    /// Takes the answer, if it was given and is for this question.
-    pub fn take(&self) -> Option<PersonAnswer> {
-        let record = self.record.as_ref()?;
-        let given: GivenAnswer = record.read()?;
-        record.forget();
-        let asked = self.question;
-        let error = asked.failure.as_ref().map(|failure| &failure.error);
-        let is_for_this = given.why == asked.why && given.error.as_ref() == error;
-        let is_possible = asked.choices.contains(&given.answer.kind());
-        (is_for_this && is_possible).then_some(given.answer)
+    /// Returns what someone has said at another terminal, if anyone has.
+    pub fn reply(&self) -> Option<Reply> {
+        let answer = self.answer().map(Reply::Answer);
+        answer.or_else(|| requests::is_any(&self.paths).then_some(Reply::Decided))
     }
 
-    /// Waits until someone answers; `None` if someone asked to stop first.
-    pub fn wait(&mut self, stop: &Stop) -> Option<PersonAnswer> {
+    /// Returns the answer, if it was given and is for this question.
+    pub fn answer(&self) -> Option<PersonAnswer> {
+        let record = self.record.as_ref()?;
+        let given: GivenAnswer = record.read()?;
+        let asked = self.question;
+        let error = asked.failure.as_ref();
+        let is_for_this = given.is_for(&asked.why, error.map(|failure| failure.error.as_str()));
+        let is_possible = asked.choices.contains(&given.answer.kind());
+        if is_for_this && is_possible {
+            return Some(given.answer);
+        }
+        record.forget();
+        None
+    }
+
+    /// Waits until someone answers or decides.
+    pub fn wait(&mut self, stop: &Stop) -> Reply {
         let Ok(bell) = stop.wake_pipe() else {
-            return Some(PersonAnswer::Stop);
+            return Reply::Answer(PersonAnswer::Stop);
         };
         loop {
-            if let Some(answer) = self.take() {
-                return Some(answer);
+            if let Some(reply) = self.reply() {
+                return reply;
             }
             let Some(feed) = &mut self.feed else {
-                return Some(PersonAnswer::Stop);
+                return Reply::Answer(PersonAnswer::Stop);
             };
             match feed.wait(None, &[bell.as_fd()]) {
-                Ok(Change::Woken(_)) => return None,
+                Ok(Change::Woken(_)) => return Reply::Stopped,
                 Ok(_) => {}
-                Err(_) => return Some(PersonAnswer::Stop),
+                Err(_) => return Reply::Answer(PersonAnswer::Stop),
             }
         }
     }

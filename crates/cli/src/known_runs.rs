@@ -18,6 +18,7 @@ use regreen_workspace::{RealDisk, Spec, read_text};
 use serde::{Deserialize, Serialize};
 
 use crate::output;
+use crate::plan::line_of;
 use crate::problem::Problem;
 use crate::user_state::StateRecord;
 
@@ -206,10 +207,7 @@ impl KnownRun {
 
     /// Returns the line of a task in its file.
     pub fn line_of(&self, key: &TaskKey) -> Option<usize> {
-        let text = read_text(&RealDisk, &self.paths.spec.tasks).ok()?.text;
-        let file = TaskFile::read(text);
-        let row = file.resolve(key)?;
-        Some(file.task(row)?.line)
+        line_of(&self.paths, key)
     }
 
     /// Returns its state in a word, as programs and people read it.

@@ -23,6 +23,7 @@ mod printing;
 mod problem;
 mod recalled;
 mod remembered_agent;
+mod requests;
 mod spec_context;
 mod state_file;
 mod user_program;

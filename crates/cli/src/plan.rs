@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use regreen_documents::{RowId, TaskFile};
 use regreen_model::{TaskId, TaskKey, TaskKind};
+use regreen_runtime::SpecPaths;
 use regreen_workspace::{RealDisk, read_text};
 
 use crate::arguments::OneTask;
@@ -29,6 +30,14 @@ pub struct SelectedTask {
     /// Its current key, or its last one if it is no longer in the file.
     pub key: TaskKey,
     pub row: Option<RowId>,
+}
+
+/// Returns the line of a recorded task in its file.
+pub fn line_of(paths: &SpecPaths, key: &TaskKey) -> Option<usize> {
+    let text = read_text(&RealDisk, &paths.spec.tasks).ok()?.text;
+    let file = TaskFile::read(text);
+    let row = file.resolve(key)?;
+    Some(file.task(row)?.line)
 }
 
 impl Plan {

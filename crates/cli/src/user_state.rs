@@ -72,6 +72,13 @@ impl StateRecord {
         ChangeFeed::new(folder)
     }
 
+    /// Watches that folder with a feed that also watches others.
+    pub fn watch_with(&self, feed: &mut ChangeFeed) -> io::Result<()> {
+        let folder = self.0.parent().ok_or(io::ErrorKind::NotFound)?;
+        create_private_folder(folder)?;
+        feed.watch_folder(folder)
+    }
+
     /// Removes the record, if it exists.
     pub fn forget(&self) {
         let _ = fs::remove_file(&self.0);

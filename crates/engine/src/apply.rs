@@ -52,6 +52,8 @@ impl State {
                 self.reading = None;
                 self.closing = None;
                 self.parked.clear();
+                self.awaiting = None;
+                self.awaiting_since = None;
                 self.lose_services();
                 self.resumed_at = *at;
                 self.steps += 1;
@@ -62,6 +64,7 @@ impl State {
             Event::Chosen { choice } => self.record_choice(choice),
             Event::PlanAsked { seq } => {
                 self.reading = Some(*seq);
+                self.awaiting = None;
                 self.next_seq = seq + 1;
                 self.suspend_questions();
             }
@@ -272,8 +275,15 @@ impl State {
                     seq: Some(*seq),
                     why: why.clone(),
                     repair: repair.clone(),
+                    is_answered: false,
                 };
                 self.enter(task, *seq, phase, |_| {});
+            }
+            Event::AnswerGiven { task } => self.note_answer(task),
+            Event::AnswersAwaited { seq, since, .. } => {
+                self.next_seq = seq + 1;
+                self.awaiting = Some(*seq);
+                self.awaiting_since = Some(*since);
             }
             Event::PersonAnswered { task, answer } => {
                 if *answer == PersonAnswer::Edit {

@@ -77,6 +77,11 @@ pub enum Command {
     },
     /// Ask a person what to do about the task.
     AskPerson(Box<Question>),
+    /// Wait until someone answers an open question, or decides about a task in another way.
+    AwaitAnswers {
+        /// Until when; `None` for as long as it takes.
+        until: Option<Timestamp>,
+    },
     /// Tick or untick the task.
     Tick {
         /// The task.
@@ -144,6 +149,7 @@ impl Command {
             | Self::Modify(_)
             | Self::NoteFailure { .. }
             | Self::AskPerson(_)
+            | Self::AwaitAnswers { .. }
             | Self::Tick { .. }
             | Self::Record(_)
             | Self::Reopen { .. }

@@ -42,6 +42,17 @@ impl CommandQueue {
         self.queue.extend(commands);
     }
 
+    /// Puts a command back that must be performed again.
+    pub fn put_back(&mut self, issued: Issued) {
+        self.queue.push_front(issued);
+    }
+
+    /// Drops the commands that nothing waits for any longer.
+    pub fn drop_moot(&mut self, state: &State) {
+        let is_moot = |issued: &Issued| issued.command.awaits_answer() && !state.awaits(issued.seq);
+        self.queue.retain(|issued| !is_moot(issued));
+    }
+
     /// Removes and returns the next command to perform.
     pub fn take_next(&mut self) -> Option<Issued> {
         while let Some(issued) = self.queue.pop_front() {
@@ -112,6 +123,7 @@ impl State {
         self.reading == Some(seq)
             || self.final_check.phase.seq() == Some(seq)
             || self.closing == Some(seq)
+            || self.awaiting == Some(seq)
             || self.task_of(seq).is_some()
     }
 
@@ -212,6 +224,22 @@ mod tests {
     }
 
     #[test]
+    fn a_command_that_nothing_waits_for_is_dropped() {
+        let mut queue = CommandQueue::default();
+        let state = State {
+            reading: Some(3),
+            ..State::default()
+        };
+        queue.add(&state, vec![save(1), read(2), read(3)]);
+        queue.drop_moot(&state);
+        let first = queue.take_next().unwrap();
+        assert_eq!(first.seq, 3);
+        queue.put_back(first);
+        let order = std::iter::from_fn(|| queue.take_next().map(|issued| issued.seq));
+        assert_eq!(order.collect::<Vec<_>>(), [3, 1]);
+    }
+
+    #[test]
     fn what_is_issued_again_anyway_is_not_waited_for() {
         assert!(read(1).command.awaits_answer());
         assert!(
@@ -226,7 +254,8 @@ mod tests {
 
     #[test]
     fn a_run_awaits_the_answer_to_whatever_is_pending() {
-        let mut states = [State::default(), State::default(), State::default()];
+        let mut states: [State; 4] = std::array::from_fn(|_| State::default());
+        states[3].awaiting = Some(3);
         states[0].reading = Some(3);
         states[1].closing = Some(3);
         states[2].final_check.phase = FinalCheckPhase::Checking { seq: 3 };

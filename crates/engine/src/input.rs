@@ -54,6 +54,14 @@ pub enum Input {
         /// The changes, in order.
         reports: Vec<ServiceReport>,
     },
+    /// People have decided something at other terminals. This arrives only between commands, when nothing is being
+    /// performed.
+    Decided {
+        /// The choices that the run hasn't seen yet, oldest first.
+        choices: Vec<PersonChoice>,
+        /// The tasks whose open questions someone has answered.
+        answered: Vec<TaskKey>,
+    },
     /// A running attempt named its session. This refers to the command without answering it.
     SessionSeen {
         /// The command it refers to.
@@ -198,6 +206,11 @@ pub enum Input {
         /// The choice it implies beyond the run, as it was stored.
         choice: Option<PersonChoice>,
     },
+    /// Waiting for answers is over, or someone may have edited the plan meanwhile.
+    Awaited {
+        /// The command that this answers.
+        seq: CommandSeq,
+    },
     /// The task's box is as ordered.
     Ticked {
         /// The command that this answers.
@@ -302,6 +315,7 @@ impl Input {
             | Self::FixesTicked { seq }
             | Self::FailureNoted { seq }
             | Self::PersonAnswered { seq, .. }
+            | Self::Awaited { seq }
             | Self::Ticked { seq, .. }
             | Self::Committed { seq, .. }
             | Self::ClosingCommitted { seq, .. }
@@ -318,6 +332,7 @@ impl Input {
             | Self::Noticed { .. }
             | Self::PlanReviewed { .. }
             | Self::ServicesChanged { .. }
+            | Self::Decided { .. }
             | Self::SessionSeen { .. }
             | Self::Stop { .. } => None,
         }

@@ -61,6 +61,12 @@ pub struct State {
     /// Originals that are waiting for a person.
     #[serde(default)]
     pub parked: BTreeSet<TaskKey>,
+    /// The command that waits for answers, while it is pending.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaiting: Option<CommandSeq>,
+    /// Since when nothing could be done but wait for answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaiting_since: Option<Timestamp>,
     /// Whether the previous run ended at a limit. Then originals come before their own fixes until
     /// they have been tried.
     #[serde(default)]

@@ -385,6 +385,24 @@ pub enum Event {
         /// The answer.
         answer: PersonAnswer,
     },
+    /// Someone has answered the open question about the task at another terminal. The run takes the answer when the
+    /// task is next, which is no longer set aside.
+    AnswerGiven {
+        /// The task.
+        task: TaskKey,
+    },
+    /// Nothing is left to do but tasks that wait for people, and the run waits for answers.
+    AnswersAwaited {
+        /// The number of the command.
+        seq: CommandSeq,
+        /// The tasks with open questions.
+        tasks: Vec<TaskKey>,
+        /// Since when.
+        since: Timestamp,
+        /// Until when; `None` for as long as it takes.
+        #[serde(default)]
+        until: Option<Timestamp>,
+    },
     /// The task waits for a person; the others continue.
     TaskParked {
         /// The task.

@@ -45,6 +45,9 @@ pub struct RunConfig {
     /// Whether other tasks continue while one is waiting for a person.
     #[serde(default)]
     pub keep_going: bool,
+    /// How long the run waits for answers when only tasks that wait for people are left; `None` if it ends then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_wait_ms: Option<u64>,
     /// Whether there is a person to ask.
     #[serde(default)]
     pub asks: bool,
@@ -151,6 +154,7 @@ impl Default for RunConfig {
             recovery: false,
             repairs: RepairPolicy::default(),
             keep_going: false,
+            answer_wait_ms: None,
             asks: false,
             spec_argument: None,
             gate: None,

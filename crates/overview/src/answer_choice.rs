@@ -36,9 +36,8 @@ impl AnswerChoice {
         match self {
             Self::Repair => question.repair.is_some(),
             Self::Context => !task.is_group && run.view.agent().reads_prompts(),
-            Self::Done => !run.summary.is_active(),
             Self::Stop => run.summary.is_active(),
-            Self::Retry | Self::Edit | Self::Fix | Self::Skip => true,
+            Self::Retry | Self::Edit | Self::Fix | Self::Done | Self::Skip => true,
         }
     }
 

@@ -42,6 +42,7 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::HistoryAsked { task, .. }
         | Event::PersonAsked { task, .. }
         | Event::PersonAnswered { task, .. }
+        | Event::AnswerGiven { task }
         | Event::TaskParked { task, .. }
         | Event::TickAsked { task, .. }
         | Event::CommitAsked { task, .. }
@@ -66,6 +67,7 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::ClosingCommitted { .. }
         | Event::Warned { .. }
         | Event::StopAsked { .. }
+        | Event::AnswersAwaited { .. }
         | Event::RunEnded { .. } => None,
     }
 }

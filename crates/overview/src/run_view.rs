@@ -116,6 +116,8 @@ pub struct OpenQuestion {
     pub asked: Timestamp,
     /// The repair that a person may allow.
     pub repair: Option<PlannedRepair>,
+    /// Whether someone has answered at another terminal, and the run takes the answer when the task is next.
+    pub is_answered: bool,
 }
 
 impl Activity {
@@ -292,7 +294,17 @@ impl RunView {
                 let asked = self.task(task).and_then(|task| task.question.as_ref());
                 // A question that is asked again is as old as it was.
                 let asked = asked.map_or(at, |question| question.asked);
-                self.task_mut(task).question = Some(OpenQuestion { why, asked, repair });
+                self.task_mut(task).question = Some(OpenQuestion {
+                    why,
+                    asked,
+                    repair,
+                    is_answered: false,
+                });
+            }
+            Event::AnswerGiven { task } => {
+                if let Some(question) = &mut self.task_mut(task).question {
+                    question.is_answered = true;
+                }
             }
             Event::PersonAnswered { task, answer } if *answer != PersonAnswer::Stop => {
                 self.task_mut(task).question = None;
@@ -374,6 +386,7 @@ fn activity_after(at: Timestamp, event: &Event) -> Option<Activity> {
             until: *until,
         },
         Event::PersonAsked { .. } => Activity::Asking { since: at },
+        Event::AnswersAwaited { since, .. } => Activity::Asking { since: *since },
         Event::FinalCheckStarted { .. } => Activity::FinalCheck { since: at },
         Event::TickAsked { .. }
         | Event::CommitAsked { .. }

@@ -97,6 +97,7 @@ impl Timeline {
             Event::FinalCheckStarted { .. } => self.begin(Work::FinalCheck, None, at),
             Event::WaitStarted { since, .. } => self.begin(Work::Wait, task, *since),
             Event::PersonAsked { .. } => self.begin(Work::Question, task, at),
+            Event::AnswersAwaited { .. } => self.begin(Work::Question, None, at),
             Event::AttemptEnded { report, .. } => {
                 self.end(at, Some(report.signalled && !report.reports_failure));
             }

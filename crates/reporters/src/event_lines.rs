@@ -187,6 +187,7 @@ impl EventFormatter {
                 Some(line.wrapped_detail(reason(why)))
             }
             Event::PersonAnswered { task, answer } => Some(answered(task, answer)),
+            Event::AnswersAwaited { tasks, until, .. } => Some(self.awaited(tasks, *until)),
             Event::TaskParked { task, .. } => Some(about(
                 Status::Park,
                 task,
@@ -223,6 +224,7 @@ impl EventFormatter {
             | Event::TestReviewStarted { .. }
             | Event::CommitRefused { .. }
             | Event::PlanAsked { .. }
+            | Event::AnswerGiven { .. }
             | Event::RepeatPlanned { .. }
             | Event::OpinionAsked { .. }
             | Event::OpinionGiven {
@@ -364,7 +366,7 @@ impl EventFormatter {
 
     /// Choices from before a run are already in the plan, except for skipped tasks.
     fn choice(&self, choice: &PersonChoice) -> Option<StatusLine> {
-        let is_news = self.is_resumed || choice.what == ChoiceKind::Skip;
+        let is_news = self.is_resumed || self.heading.is_none() || choice.what == ChoiceKind::Skip;
         let status = match choice.what {
             ChoiceKind::Skip => Status::Skip,
             ChoiceKind::Done => Status::Done,
@@ -372,6 +374,17 @@ impl EventFormatter {
         };
         let line = StatusLine::new(status, task_name(&choice.task)).trailing("your choice");
         (is_news && !self.is_answered).then_some(line)
+    }
+
+    /// Says that only people can go on, and how.
+    fn awaited(&self, tasks: &[TaskKey], until: Option<Timestamp>) -> StatusLine {
+        let named: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
+        let limit = until.map_or(String::new(), |until| format!(" until {}", until.utc_time()));
+        let line = StatusLine::new(
+            Status::Wait,
+            format!("for your answers{limit}: {}", named.join(", ")),
+        );
+        line.wrapped_detail("`regreen answer ID CHOICE` answers, in any terminal; `regreen questions` lists them")
     }
 
     fn fix(&self, task: &TaskKey, fix: &TaskId) -> StatusLine {

@@ -1,7 +1,7 @@
 //! The main loop of a run: decide, store, show, perform.
 
 use regreen_documents::TaskFile;
-use regreen_engine::{Command, CommandQueue, Input, Issued, State, decide};
+use regreen_engine::{Command, CommandQueue, Input, Issued, State, decide, latest_choices};
 use regreen_model::{Event, RunOutcome, StopSignal};
 use regreen_workspace::{RealDisk, read_text};
 
@@ -29,7 +29,12 @@ impl Driver<'_> {
         let commands = self.recorder.step(first)?;
         queue.add(&self.recorder.state, commands);
         self.performer.saved_plan.forget();
-        while let Some(issued) = queue.take_next() {
+        self.settle_choices(first);
+        loop {
+            self.take_decisions(&mut queue)?;
+            let Some(issued) = queue.take_next() else {
+                break;
+            };
             if issued.command == Command::Finish {
                 break;
             }
@@ -40,15 +45,64 @@ impl Driver<'_> {
             self.tell_services()?;
             self.tell_notices()?;
             self.tell_stop()?;
-            let Some(answer) = answer else { continue };
+            let Some(answer) = answer else {
+                if issued.command.awaits_answer() {
+                    queue.put_back(issued);
+                }
+                continue;
+            };
             let answer = self.with_fix_budget(answer);
             let commands = self.recorder.step(&answer)?;
             queue.add(&self.recorder.state, commands);
+            if let Command::AskPerson(question) = &issued.command {
+                self.person.settled(&question.task);
+            }
             if self.performer.runs_foreign_code(&issued.command) {
                 self.performer.saved_plan.forget();
             }
         }
         Ok(self.recorder.state.outcome.clone())
+    }
+
+    /// Takes what people have decided at other terminals. Nothing is running now, so nobody else changes the plan, and
+    /// what is still to be performed can be dropped.
+    fn take_decisions(&mut self, queue: &mut CommandQueue) -> Result<(), JournalError> {
+        if self.recorder.state.outcome.is_some() {
+            return Ok(());
+        }
+        let decisions = self
+            .person
+            .decisions(&perform::open_questions(&self.recorder.state));
+        self.performer.notices.add_all(decisions.warnings);
+        let choices = if decisions.has_choices {
+            let StepRecorder { journal, state, .. } = &self.recorder;
+            let all = latest_choices(journal.store.choices(&self.performer.paths.spec_key())?);
+            state.new_choices(&all).cloned().collect()
+        } else {
+            Vec::new()
+        };
+        let answered = decisions.answered;
+        if choices.is_empty() && answered.is_empty() {
+            return Ok(());
+        }
+        let input = Input::Decided { choices, answered };
+        let commands = self.recorder.step(&input)?;
+        queue.drop_moot(&self.recorder.state);
+        queue.add(&self.recorder.state, commands);
+        self.settle_choices(&input);
+        Ok(())
+    }
+
+    /// Drops answers to questions that choices have settled.
+    fn settle_choices(&mut self, input: &Input) {
+        let choices = match input {
+            Input::Start { choices, .. } | Input::Decided { choices, .. } => choices,
+            Input::Resume(resumption) => &resumption.choices,
+            _ => return,
+        };
+        for choice in choices {
+            self.person.settled(&choice.task);
+        }
     }
 
     /// Adds the fix budget to an answer after which the task may get a fix.

@@ -51,7 +51,9 @@ pub use delegate::{
 };
 pub use journal::{JournalError, load_state};
 pub use log_file::LogError;
-pub use observer::{Memory, Person, PersonQuestion, RunObserver};
+pub use observer::{
+    AnswerWait, Decisions, Memory, OpenQuestion, Person, PersonQuestion, Reply, RunObserver,
+};
 pub use perform::{PlanOffer, is_plan_unreviewed};
 pub use plan_file::outline;
 pub use process::workspace_masks;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use regreen_engine::Question;
 use regreen_model::{
-    Event, Experience, FailureRecord, OutlineRow, PersonAnswer, TaskId, Timestamp,
+    Event, Experience, FailureRecord, OutlineRow, PersonAnswer, TaskId, TaskKey, Timestamp,
 };
 
 use crate::stop::Stop;
@@ -25,10 +25,69 @@ pub trait RunObserver {
     fn activity(&mut self, line: &str);
 }
 
-/// The person who runs regreen, if the run can ask one.
+/// The people who may decide, at this terminal and at others.
 pub trait Person {
-    /// Asks what to do with a task; `None` if someone asked to stop before answering.
-    fn ask(&mut self, asked: &PersonQuestion<'_>, stop: &Stop) -> Option<PersonAnswer>;
+    /// Asks what to do with a task.
+    fn ask(&mut self, asked: &PersonQuestion<'_>, stop: &Stop) -> Reply;
+
+    /// Carries out what people have decided about tasks at other terminals, and says what is new. It is called
+    /// between commands, and must not take long.
+    fn decisions(&mut self, open: &[OpenQuestion<'_>]) -> Decisions;
+
+    /// Waits until someone decides at another terminal, or edits the plan, but no longer than until a time.
+    fn wait(
+        &mut self,
+        open: &[OpenQuestion<'_>],
+        until: Option<Timestamp>,
+        stop: &Stop,
+    ) -> AnswerWait;
+
+    /// The question about a task is settled, and the journal says so.
+    fn settled(&mut self, task: &TaskKey);
+}
+
+/// The reply to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// The answer.
+    Answer(PersonAnswer),
+    /// Someone has decided about a task at another terminal, which may settle the question.
+    Decided,
+    /// Someone asked to stop before answering.
+    Stopped,
+}
+
+/// How waiting for an answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerWait {
+    /// Someone has answered or decided about a task.
+    Decided,
+    /// The time is up, or the run should look again.
+    Over,
+    /// Someone asked to stop.
+    Stopped,
+}
+
+/// An open question that the run isn't asking now.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenQuestion<'s> {
+    /// The task.
+    pub task: &'s TaskKey,
+    /// Why a person has to decide.
+    pub why: &'s str,
+    /// How the task failed last.
+    pub error: Option<&'s str>,
+}
+
+/// What people have decided at other terminals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decisions {
+    /// Whether there are new choices in the database.
+    pub has_choices: bool,
+    /// The tasks whose questions someone has answered.
+    pub answered: Vec<TaskKey>,
+    /// What went wrong, for people.
+    pub warnings: Vec<String>,
 }
 
 /// Remembers how failures in all workspaces of the user went.

@@ -25,7 +25,7 @@ mod tests_before;
 mod verify_attempt;
 mod weakened_checks;
 
-pub(crate) use ask::ask;
+pub(crate) use ask::{ask, await_answers, open_questions};
 pub(crate) use attempt::{Attempted, attempt, interrupted};
 pub(crate) use completion::{ClaimsJob, Recorded, close_commit, commit, judge_claims, record};
 pub(crate) use final_check::{final_check, reopen};

@@ -120,7 +120,8 @@ impl Performer {
         command.runs_foreign_code() && !(is_commit && self.tree.git().is_none())
     }
 
-    /// Performs a command. Returns its answer; `None` if the command has none.
+    /// Performs a command. Returns its answer; `None` if the command has none, or has to be performed again because
+    /// someone has decided something meanwhile.
     ///
     /// The plan is guarded whenever foreign code runs.
     pub(crate) fn perform(
@@ -285,13 +286,18 @@ impl Performer {
                 perform::modify(self, order).map(|result| Input::Modified { seq, result })
             }
             Command::AskPerson(question) => {
-                perform::ask(self, question, &mut recorder.journal.store, person).map(
-                    |(answer, choice)| Input::PersonAnswered {
+                let asked = perform::ask(self, question, &mut recorder.journal.store, person);
+                match asked.transpose()? {
+                    Err(error) => Err(error),
+                    Ok((answer, choice)) => Ok(Input::PersonAnswered {
                         seq,
                         answer,
                         choice,
-                    },
-                )
+                    }),
+                }
+            }
+            Command::AwaitAnswers { until } => {
+                perform::await_answers(self, &recorder.state, seq, *until, person).transpose()?
             }
             Command::NoteFailure { task, kind } => {
                 let earlier = self.earlier_runs(&recorder.journal.store);

@@ -118,6 +118,11 @@ impl World {
                     choice,
                 }
             }
+            Command::AwaitAnswers { until } => {
+                self.now = self.now.max(until.unwrap_or(self.now));
+                self.people_may_edit();
+                Input::Awaited { seq }
+            }
             Command::NoteFailure { .. } => Input::FailureNoted { seq },
             Command::Tick {
                 task,

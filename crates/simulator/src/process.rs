@@ -1,7 +1,7 @@
 //! Processes drive the run one after another, and each may end at any moment.
 
 use regreen_documents as documents;
-use regreen_model::{RunConfig, RunOutcome, StopSignal};
+use regreen_model::{RunConfig, RunOutcome, StopSignal, TaskKey};
 
 use crate::attempt::Interruption;
 use crate::mutant;
@@ -44,6 +44,7 @@ impl World {
             self.time_passes();
             self.people_may_edit();
             self.may_answer_again()?;
+            self.people_may_decide()?;
             match self.queue.take_next() {
                 Some(issued) => self.step(&issued)?,
                 None if self.goes_on()? => {}
@@ -85,6 +86,27 @@ impl World {
             earlier,
             environment: Vec::new(),
         })
+    }
+
+    /// Lets people decide while the run is at work. The process may die before it has noticed.
+    fn people_may_decide(&mut self) -> Check {
+        let is_possible = self.decides_live && self.state.outcome.is_none() && self.kept.is_none();
+        if !is_possible || !self.rng.one_in(12) {
+            return Ok(());
+        }
+        self.people_make_choices();
+        let open = self.state.tasks.values();
+        let open = open.filter(|task| matches!(task.phase, Phase::Asking { seq: None, .. }));
+        let open: Vec<TaskKey> = open.map(|task| task.key().clone()).collect();
+        let answered = self.rng.pick(open).into_iter().collect();
+        if self.crashes < MOST_CRASHES && self.rng.one_in(6) {
+            return self.crash();
+        }
+        let choices = latest_choices(self.choices.clone());
+        let choices = self.state.new_choices(&choices).cloned().collect();
+        self.feed(Input::Decided { choices, answered })?;
+        self.queue.drop_moot(&self.state);
+        Ok(())
     }
 
     /// Takes one step: decides, stores, and only then applies.
@@ -367,7 +389,8 @@ fn is_rare(command: &Command) -> bool {
         | Command::FinalCheck(_)
         | Command::CloseCommit { .. }
         | Command::Reopen { .. }
-        | Command::AskPerson(_) => true,
+        | Command::AskPerson(_)
+        | Command::AwaitAnswers { .. } => true,
         Command::Tick {
             done, supersede, ..
         } => !*done || *supersede,
@@ -396,6 +419,7 @@ fn edits(command: &Command) -> bool {
         | Command::Repair(_)
         | Command::ReadBudget { .. }
         | Command::AskPerson(_)
+        | Command::AwaitAnswers { .. }
         | Command::Commit(_)
         | Command::CloseCommit { .. }
         | Command::Wait { .. }

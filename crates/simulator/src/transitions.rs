@@ -8,7 +8,7 @@ use regreen_engine::{FinalCheckPhase, Input, Phase, State};
 pub type Transition = (&'static str, &'static str);
 
 /// The inputs that each phase waits for: the table in `decide/mod.rs`.
-const ANSWERS: [Transition; 34] = [
+const ANSWERS: [Transition; 35] = [
     ("nothing", "start"),
     ("reading", "plan_read"),
     ("attempting", "session_seen"),
@@ -32,6 +32,7 @@ const ANSWERS: [Transition; 34] = [
     ("modifying", "modified"),
     ("noting", "failure_noted"),
     ("asking", "person_answered"),
+    ("awaiting", "awaited"),
     ("ticking", "ticked"),
     ("unticking", "ticked"),
     ("committing", "committed"),
@@ -46,9 +47,9 @@ const ANSWERS: [Transition; 34] = [
     ("open", "stop"),
 ];
 
-/// Every phase that can be pending. In each of them the process may die or be stopped, there may be
-/// a notice, and the command may turn out to be impossible.
-const PENDING: [&str; 25] = [
+/// Every phase that can be pending. In each of them the process may die or be stopped, people may
+/// decide at another terminal, there may be a notice, and the command may turn out to be impossible.
+const PENDING: [&str; 26] = [
     "reading",
     "attempting",
     "judging_claims",
@@ -66,6 +67,7 @@ const PENDING: [&str; 25] = [
     "modifying",
     "noting",
     "asking",
+    "awaiting",
     "ticking",
     "unticking",
     "committing",
@@ -75,7 +77,7 @@ const PENDING: [&str; 25] = [
     "reopening",
     "closing",
 ];
-const ALWAYS: [&str; 4] = ["resume", "stop", "noticed", "broken"];
+const ALWAYS: [&str; 5] = ["resume", "stop", "noticed", "decided", "broken"];
 
 /// An attempt that is stopped reports how far it got; everything else is halted.
 const NEVER_HALTED: &str = "attempting";
@@ -141,7 +143,10 @@ pub(crate) fn of(state: &State, input: &Input) -> Option<Transition> {
         Input::Resume(_) | Input::Noticed { .. } | Input::Stop { .. } => pending(state),
         // A run that has ended waits for nothing.
         _ if state.outcome.is_some() => return None,
-        Input::Halted { .. } | Input::Contended { .. } | Input::Broken { .. } => pending(state),
+        Input::Decided { .. }
+        | Input::Halted { .. }
+        | Input::Contended { .. }
+        | Input::Broken { .. } => pending(state),
         Input::FinallyChecked { .. } | Input::Reopened { .. } => {
             let phase = state.final_check.phase;
             phase.seq().filter(|seq| input.seq() == Some(*seq))?;
@@ -150,6 +155,10 @@ pub(crate) fn of(state: &State, input: &Input) -> Option<Transition> {
         Input::ClosingCommitted { seq, .. } => {
             state.closing.filter(|closing| closing == seq)?;
             "closing"
+        }
+        Input::Awaited { seq } => {
+            state.awaiting.filter(|awaiting| awaiting == seq)?;
+            "awaiting"
         }
         _ => phase_name(&state.task_of(input.seq()?)?.phase),
     };
@@ -166,6 +175,7 @@ fn pending(state: &State) -> &'static str {
             final_phase_name(state.final_check.phase).unwrap_or("open")
         }
         None if state.closing.is_some() => "closing",
+        None if state.awaiting.is_some() => "awaiting",
         None if state.tasks.values().any(|task| is_asking(&task.phase)) => "asking",
         None => "open",
     }
@@ -234,6 +244,8 @@ fn input_name(input: &Input) -> &'static str {
         Input::FixesTicked { .. } => "fixes_ticked",
         Input::FailureNoted { .. } => "failure_noted",
         Input::PersonAnswered { .. } => "person_answered",
+        Input::Decided { .. } => "decided",
+        Input::Awaited { .. } => "awaited",
         Input::Ticked { .. } => "ticked",
         Input::Committed { .. } => "committed",
         Input::ClosingCommitted { .. } => "closing_committed",

@@ -67,6 +67,8 @@ pub(crate) struct World {
     pub(crate) names_tests: bool,
     /// How many red checks named tests.
     pub(crate) reds: usize,
+    /// Whether people decide while the run is at work, besides editing the plan.
+    pub(crate) decides_live: bool,
     /// The counter for new names.
     pub(crate) made: u64,
     pub(crate) crashes: u32,
@@ -89,6 +91,7 @@ impl World {
         let file = Rc::new(TaskFile::read(plan.text));
         // Derived, not drawn: a draw would change what every seed does.
         let names_tests = config.max_wait_ms / WAIT_MS % 3 == 1;
+        let decides_live = config.max_wait_ms / WAIT_MS % 3 == 2;
         Self {
             mutant,
             plan,
@@ -115,6 +118,7 @@ impl World {
             reached: BTreeSet::new(),
             answered: VecDeque::new(),
             names_tests,
+            decides_live,
             reds: 0,
             made: 0,
             crashes: 0,
@@ -200,6 +204,7 @@ fn config(rng: &mut Rng, plan: &Plan) -> RunConfig {
             DiagnosisAsk::Off
         },
         recall: waits.is_multiple_of(2),
+        answer_wait_ms: (waits % 3 == 1).then_some(WAIT_MS),
         ..config
     }
 }

@@ -150,7 +150,7 @@ fn pass_on(
         format!("answered {id}: {what}; the run in {root} continues\n")
     } else if run.holder.is_some() {
         format!(
-            "answered {id}: {what}; the next `regreen run` applies it, once the run in {root} has ended\n"
+            "answered {id}: {what}; the run in {root} takes it as soon as its current step has ended\n"
         )
     } else {
         format!("answered {id}: {what}; `regreen run` in {root} continues with it\n")

@@ -1,11 +1,12 @@
-//! `regreen skip`, `done` and `retry`: decisions about a task, made outside a run.
+//! `regreen skip`, `done` and `retry`: decisions about a task. A run that is at work carries them out itself.
 
 use std::collections::BTreeSet;
 
 use regreen_documents::{Change, TaskFile};
 use regreen_model::{ChoiceKind, TaskKey};
 use regreen_runtime::{
-    LockPurpose, SpecPaths, load_state, lock_tree, now, open_store, open_store_read_only, stored_ms,
+    LockPurpose, RunError, SpecPaths, TreeLockError, load_state, lock_tree, now, open_store,
+    open_store_read_only, stored_ms,
 };
 use regreen_store::Store;
 use regreen_workspace::{RealDisk, edit_file};
@@ -14,8 +15,9 @@ use crate::answers;
 use crate::arguments::OneTask;
 use crate::exit::Exit;
 use crate::output;
-use crate::plan::{Plan, SelectedTask};
+use crate::plan::{Plan, SelectedTask, line_of};
 use crate::problem::Problem;
+use crate::requests::{self, Request};
 use crate::spec_context::SpecContext;
 use crate::state_file::{reopen_in_files, reset_fix_budgets};
 
@@ -32,10 +34,60 @@ pub fn decide(
     what: ChoiceKind,
 ) -> Result<String, Problem> {
     // Report a mistyped id before anything is created.
-    select(context, arguments)?;
+    let (_, selected) = select(context, arguments)?;
     let places = &context.places;
-    // During a run, the tick would be mistaken for a claim by its agent.
-    let _lock = lock_tree(places, LockPurpose::Change)?;
+    let _lock = match lock_tree(places, LockPurpose::Change) {
+        // During a run, the tick would be mistaken for a claim by its agent.
+        Err(RunError::Lock(TreeLockError::Held(holder))) if holder.runs(places) => {
+            requests::make(places, &selected.key, what).map_err(Problem::GiveAnswer)?;
+            return Ok(requested(&selected, what));
+        }
+        lock => lock?,
+    };
+    // What a run that is gone was asked to do comes first.
+    let (_, warnings) = carry_out_requests(places);
+    warnings.iter().for_each(|warning| output::note(warning));
+    carry_out(context, arguments, what)
+}
+
+/// Carries out what the run was asked to do. Returns whether there was anything, and what went wrong.
+pub fn carry_out_requests(places: &SpecPaths) -> (bool, Vec<String>) {
+    let requests = requests::all(places);
+    let context = SpecContext {
+        here: places.root.clone(),
+        places: places.clone(),
+    };
+    let mut warnings = Vec::new();
+    for Request { task, what, .. } in &requests {
+        let named = OneTask {
+            task: task.id.to_string(),
+            line: line_of(places, task),
+            spec: Some(places.spec.tasks.display().to_string()),
+        };
+        if let Err(problem) = carry_out(&context, &named, *what) {
+            warnings.push(format!("cannot {} {}: {problem}", what.name(), task.id));
+        }
+        // The database has it now, or it is impossible.
+        requests::forget(places, task);
+    }
+    (!requests.is_empty(), warnings)
+}
+
+/// Says what the run will do.
+fn requested(selected: &SelectedTask, what: ChoiceKind) -> String {
+    let (id, name) = (&selected.key.id, what.name());
+    format!(
+        "told the run: {name} {id}; it does so as soon as its current step has ended (`regreen stop` ends that at once)\n"
+    )
+}
+
+/// Carries out a decision in the working tree that this process has locked.
+fn carry_out(
+    context: &SpecContext,
+    arguments: &OneTask,
+    what: ChoiceKind,
+) -> Result<String, Problem> {
+    let places = &context.places;
     let (plan, selected) = select(context, arguments)?;
     let tasks = affected_tasks(&plan, &selected, what);
     let mut store = open_store(&places.root)?;
@@ -63,6 +115,7 @@ pub fn record_choice(
 ) -> Result<(), Problem> {
     for key in tasks {
         answers::forget(places, key);
+        requests::forget(places, key);
         store
             .choose(&places.spec_key(), key, what, stored_ms(now()))
             .map_err(Problem::journal)?;

@@ -363,6 +363,7 @@ impl Settings {
             recovery: false,
             repairs: self.repairs.value,
             keep_going: false,
+            answer_wait_ms: None,
             asks: false,
             spec_argument: None,
             gate: self.gate.value.command().map(str::to_owned),

@@ -14,9 +14,26 @@ impl State {
         }
     }
 
+    /// Notes that someone has answered, so that the task is no longer set aside.
+    pub(super) fn note_answer(&mut self, task: &TaskKey) {
+        self.unpark(task);
+        self.with(task, |task| {
+            if let Phase::Asking { is_answered, .. } = &mut task.phase {
+                *is_answered = true;
+            }
+        });
+    }
+
+    fn unpark(&mut self, task: &TaskKey) {
+        let root = self.root_of(task);
+        self.parked.remove(&root);
+        self.awaiting_since = None;
+    }
+
     /// Records a choice. A skip holds until a later choice ends it, even if the task never ran.
     pub(super) fn record_choice(&mut self, choice: &PersonChoice) {
         self.choices_seen = choice.number;
+        self.unpark(&choice.task);
         match choice.what {
             ChoiceKind::Skip => {
                 // The choice settles the row that an agent removed.

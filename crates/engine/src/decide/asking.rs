@@ -1,13 +1,14 @@
-//! People's decisions: answers to questions, and choices made outside of runs.
+//! People's decisions: answers to questions, and choices made outside of runs or at other terminals.
 
 use regreen_model::{
-    AnswerKind, Event, PersonAnswer, PersonChoice, PlainLine, PlannedRepair, RunOutcome,
+    AnswerKind, Event, PersonAnswer, PersonChoice, PlainLine, PlannedRepair, RunOutcome, StopSignal,
+    TaskKey, Timestamp,
 };
 
 use super::turn::Turn;
-use super::{ending, healing, picking};
+use super::{Decision, attempting, ending, healing, picking};
 use crate::command::{Command, Question};
-use crate::state::{Phase, TaskState};
+use crate::state::{Phase, State, TaskState};
 
 const ERROR_CHARS: usize = 200;
 
@@ -19,6 +20,13 @@ pub(super) fn ask(turn: &mut Turn<'_>, why: &str, repair: Option<PlannedRepair>)
     let question = question(turn, task, why, repair.clone());
     let reason = reason(&question);
     let why = why.to_owned();
+    let is_answered = matches!(
+        task.phase,
+        Phase::Asking {
+            is_answered: true,
+            ..
+        }
+    );
     // A person may take long to answer.
     turn.save_state();
     turn.ask(Command::AskPerson(Box::new(question)), |seq| {
@@ -30,12 +38,102 @@ pub(super) fn ask(turn: &mut Turn<'_>, why: &str, repair: Option<PlannedRepair>)
         }
     });
     let (keep_going, asks) = (turn.state.config.keep_going, turn.state.config.asks);
-    if keep_going {
+    if is_answered {
+        // The answer is there for the asking.
+    } else if keep_going {
         turn.withdraw();
-        turn.emit(Event::TaskParked { task: root, why });
-        picking::continue_run(turn);
+        park(turn, root, why);
     } else if !asks {
         pause(turn, reason);
+    }
+}
+
+/// Leaves the question open, and continues with other tasks.
+fn park(turn: &mut Turn<'_>, root: TaskKey, why: String) {
+    turn.emit(Event::TaskParked { task: root, why });
+    picking::continue_run(turn);
+}
+
+/// Waits for answers if nothing is left to do but tasks that wait for people. Returns whether it does.
+pub(super) fn await_answers(turn: &mut Turn<'_>, state: &State) -> bool {
+    let Some(limit) = turn.state.config.answer_wait_ms else {
+        return false;
+    };
+    if turn.state.parked.is_empty() || turn.state.stops_after_task {
+        return false;
+    }
+    let since = turn.state.awaiting_since.unwrap_or(turn.now);
+    let until = (limit < u64::MAX).then(|| since.plus(limit));
+    if until.is_some_and(|until| until <= turn.now) {
+        return false;
+    }
+    let asks = |task: &&TaskState| matches!(task.phase, Phase::Asking { .. });
+    let is_parked = |task: &&TaskState| state.parked.contains(&task.picked.root);
+    let tasks = state.tasks.values().filter(asks).filter(is_parked);
+    let tasks = tasks.map(|task| task.key().clone()).collect();
+    turn.save_state();
+    turn.ask(Command::AwaitAnswers { until }, |seq| {
+        Event::AnswersAwaited {
+            seq,
+            tasks,
+            since,
+            until,
+        }
+    });
+    true
+}
+
+/// Looks again: someone may have edited the plan, and the time may be up.
+pub(super) fn awaited(state: &State, now: Timestamp) -> Decision {
+    let mut turn = Turn::about_run(state, now);
+    if state.stops_after_task {
+        let signal = StopSignal::AfterTask;
+        ending::end(&mut turn, RunOutcome::Stopped { signal });
+    } else {
+        picking::continue_run(&mut turn);
+    }
+    turn.decision()
+}
+
+/// Records what people have decided at other terminals. If that settles the pending command, or may make another
+/// task the next one, the plan is read again.
+pub(super) fn decided(
+    state: &State,
+    now: Timestamp,
+    choices: &[PersonChoice],
+    answered: &[TaskKey],
+) -> Decision {
+    let pending = state.tasks.values().find(|task| task.phase.seq().is_some());
+    let mut turn = match pending {
+        Some(task) => Turn::about(state, now, task.key()),
+        None => Turn::about_run(state, now),
+    };
+    record_choices(&mut turn, choices);
+    for task in answered {
+        turn.look_at(task);
+        let phase = turn.state.tasks.get(task).map(|task| &task.phase);
+        if let Some(Phase::Asking { seq: None, .. }) = phase {
+            turn.emit(Event::AnswerGiven { task: task.clone() });
+        }
+    }
+    if turn.has_news() {
+        continue_after(&mut turn, pending.is_some());
+    }
+    turn.decision()
+}
+
+fn continue_after(turn: &mut Turn<'_>, was_pending: bool) {
+    let phase = turn.task().map_or(Phase::Open, |task| task.phase.clone());
+    match phase {
+        // Nothing is being performed, so the agent hasn't been asked yet, and needn't be.
+        Phase::Attempting { attempt, .. } if is_decided(turn) => {
+            let why = "someone decided about the task before the attempt began";
+            attempting::ended(turn, attempt, &picking::interrupted(why));
+        }
+        phase if phase.seq().is_some() => {}
+        _ if was_pending => picking::continue_run(turn),
+        _ if turn.state.reading.is_some() || turn.state.awaiting.is_some() => turn.read_plan(),
+        _ => {}
     }
 }
 
@@ -90,6 +188,7 @@ fn reason(question: &Question) -> String {
 pub(super) fn answered(turn: &mut Turn<'_>, answer: &PersonAnswer, choice: Option<&PersonChoice>) {
     let Some(task) = turn.task() else { return };
     let (key, question) = (task.key().clone(), question_of(turn, task));
+    let root = task.picked.root.clone();
     turn.emit(Event::PersonAnswered {
         task: key,
         answer: answer.clone(),
@@ -102,6 +201,8 @@ pub(super) fn answered(turn: &mut Turn<'_>, answer: &PersonAnswer, choice: Optio
         }
         PersonAnswer::Repair => healing::make_planned_fix(turn),
         PersonAnswer::Fix => healing::make_fix(turn, None),
+        // The answer from another terminal was for another question.
+        PersonAnswer::Stop if turn.state.config.keep_going => park(turn, root, question.why),
         PersonAnswer::Stop => pause(turn, reason(&question)),
     }
 }

@@ -70,6 +70,7 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
         Input::Stop { signal } => ending::stop(state, now, *signal),
         // A run that has ended asks for nothing, so this can't be an answer.
         _ if state.outcome.is_some() => Decision::default(),
+        Input::Decided { choices, answered } => asking::decided(state, now, choices, answered),
         Input::SessionSeen { seq, session } => attempting::seen(state, now, *seq, session),
         Input::PlanRead { seq, plan } if state.reading == Some(*seq) => {
             picking::read(state, now, plan)
@@ -95,6 +96,7 @@ pub fn decide(state: &State, now: Timestamp, input: &Input) -> Decision {
             result,
             changed,
         } if state.closing == Some(*seq) => ending::closing_committed(state, now, result, *changed),
+        Input::Awaited { seq } if state.awaiting == Some(*seq) => asking::awaited(state, now),
         Input::Halted { .. } => ending::halted(state, now),
         Input::Contended { why, .. } => ending::needs_person(state, now, why),
         Input::Broken { why, .. } => ending::set_up(state, now, why),

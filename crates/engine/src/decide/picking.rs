@@ -61,7 +61,8 @@ fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
     let phase = turn.task().map_or(Phase::Open, |task| task.phase.clone());
     match &phase {
         Phase::Attempting { attempt, .. } => {
-            attempting::ended(turn, *attempt, left.unwrap_or(&interrupted()));
+            let unknown = interrupted("regreen or the machine stopped during the attempt");
+            attempting::ended(turn, *attempt, left.unwrap_or(&unknown));
         }
         Phase::JudgingClaims { .. } => attempting::ask_claims(turn),
         Phase::Verifying { first: true, .. } => verifying::start_first(turn),
@@ -92,10 +93,10 @@ fn reissue(turn: &mut Turn<'_>, left: Option<&AttemptReport>) {
 }
 
 /// Returns the report of an attempt that left nothing behind.
-fn interrupted() -> AttemptReport {
+pub(super) fn interrupted(why: &str) -> AttemptReport {
     AttemptReport {
         class: AttemptClass::Interrupted,
-        failure: FailureRecord::new("regreen or the machine stopped during the attempt"),
+        failure: FailureRecord::new(why),
         ..AttemptReport::default()
     }
 }
@@ -142,6 +143,12 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &PlanStatus) -> Decision
         NextStep::Nothing => {
             turn.reach_the_end(plan.total, plan.first_open);
             let outcome = outcome(state, plan);
+            if matches!(outcome, RunOutcome::NeedsPerson { .. })
+                && !plan.is_empty
+                && asking::await_answers(&mut turn, state)
+            {
+                return turn.decision();
+            }
             // A skip leaves the run red, but says nothing about the tasks that passed before.
             let is_settled = matches!(outcome, RunOutcome::AllGreen | RunOutcome::Skipped);
             if !is_settled || !final_check::start(&mut turn, state) {

@@ -96,6 +96,11 @@ impl<'s> Turn<'s> {
         self.decision.commands.push(Issued { seq, command });
     }
 
+    /// Whether anything has happened in this decision.
+    pub(super) fn has_news(&self) -> bool {
+        !self.decision.events.is_empty()
+    }
+
     /// Withdraws the commands of this decision, to be issued again later.
     pub(super) fn withdraw(&mut self) {
         self.decision.commands.clear();

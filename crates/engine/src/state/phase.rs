@@ -107,6 +107,9 @@ pub enum Phase {
         /// The repair that the person may allow.
         #[serde(default)]
         repair: Option<PlannedRepair>,
+        /// Whether someone has answered at another terminal, so that the answer is there for the asking.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_answered: bool,
     },
     /// Its box to be ticked or unticked.
     Ticking {

@@ -190,6 +190,13 @@ pub(super) enum PublicEvent<'e> {
         answer: AnswerKind,
         text: Option<&'e str>,
     },
+    AnswerGiven {
+        task: PublicTask,
+    },
+    AnswersAwaited {
+        tasks: Vec<PublicTask>,
+        until: Option<String>,
+    },
     TaskParked {
         task: PublicTask,
         why: &'e str,
@@ -462,6 +469,11 @@ impl<'e> PublicEvent<'e> {
                     PersonAnswer::Context { text } => Some(text),
                     _ => None,
                 },
+            },
+            Event::AnswerGiven { task } => Self::AnswerGiven { task: task.into() },
+            Event::AnswersAwaited { tasks, until, .. } => Self::AnswersAwaited {
+                tasks: tasks.iter().map(Into::into).collect(),
+                until: until.map(Timestamp::iso8601),
             },
             Event::TaskParked { task, why } => Self::TaskParked {
                 task: task.into(),

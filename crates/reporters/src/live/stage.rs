@@ -82,7 +82,7 @@ impl Stage {
                 until: *until,
                 why: reason(why),
             },
-            Event::PersonAsked { .. } => Self::Asking,
+            Event::PersonAsked { .. } | Event::AnswersAwaited { .. } => Self::Asking,
             Event::StopAsked { .. } => Self::Stopping,
             Event::RunEnded { .. } => Self::Idle,
             _ => return None,

@@ -61,6 +61,8 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::HistoryAsked { .. } => "HistoryAsked",
         Event::PersonAsked { .. } => "PersonAsked",
         Event::PersonAnswered { .. } => "PersonAnswered",
+        Event::AnswerGiven { .. } => "AnswerGiven",
+        Event::AnswersAwaited { .. } => "AnswersAwaited",
         Event::TaskParked { .. } => "TaskParked",
         Event::Chosen { .. } => "Chosen",
         Event::TaskGone { .. } => "TaskGone",
@@ -425,6 +427,15 @@ fn ends_of_tasks(text: &str) -> Vec<Event> {
             seq: 24,
             task: key("2", text),
             message: text.to_owned(),
+        },
+        Event::AnswerGiven {
+            task: key("2", text),
+        },
+        Event::AnswersAwaited {
+            seq: 28,
+            tasks: vec![key("2", text)],
+            since: Timestamp::from_millis(1),
+            until: Some(Timestamp::from_millis(60_000)),
         },
         Event::TaskParked {
             task: key("2", text),

@@ -1,28 +1,30 @@
 use std::iter;
 
 use regreen_documents::{InvalidState, RowId, StateDocument};
-use regreen_engine::Question;
-use regreen_model::{PersonAnswer, PersonChoice, TaskKey};
+use regreen_engine::{Input, Phase, Question, State};
+use regreen_model::{CommandSeq, PersonAnswer, PersonChoice, TaskKey, Timestamp};
 use regreen_store::Store;
 use regreen_workspace::{RealDisk, edit_file};
 
 use super::state_file::ensure_state_file;
 use crate::clock;
-use crate::observer::{Person, PersonQuestion};
+use crate::observer::{AnswerWait, OpenQuestion, Person, PersonQuestion, Reply};
 use crate::performer::{PerformError, Performer};
 
 /// How much of a person's text is kept.
 const CONTEXT_BYTES: usize = 8 * 1024;
 
 /// Asks the person. A choice that outlives the run is stored first, so that a crash does not lose
-/// it.
+/// it. Returns `None` if someone has decided about a task at another terminal, which may settle the question.
 pub(crate) fn ask(
     performer: &mut Performer,
     question: &Question,
     store: &mut Store,
     person: &mut dyn Person,
-) -> Result<(PersonAnswer, Option<PersonChoice>), PerformError> {
-    let answer = ask_person(performer, question, person)?;
+) -> Result<Option<(PersonAnswer, Option<PersonChoice>)>, PerformError> {
+    let Some(answer) = ask_person(performer, question, person)? else {
+        return Ok(None);
+    };
     if answer == PersonAnswer::Edit {
         reset_budget(performer, &question.task)?;
     }
@@ -34,14 +36,48 @@ pub(crate) fn ask(
             Some(PersonChoice { number, task, what })
         }
     };
-    Ok((answer, choice))
+    Ok(Some((answer, choice)))
+}
+
+/// Waits for answers. Returns `None` if someone has decided something.
+pub(crate) fn await_answers(
+    performer: &Performer,
+    state: &State,
+    seq: CommandSeq,
+    until: Option<Timestamp>,
+    person: &mut dyn Person,
+) -> Result<Option<Input>, PerformError> {
+    let stop = &performer.context.processes.stop;
+    match person.wait(&open_questions(state), until, stop) {
+        AnswerWait::Decided => Ok(None),
+        AnswerWait::Over => Ok(Some(Input::Awaited { seq })),
+        AnswerWait::Stopped => Err(PerformError::Stopped),
+    }
+}
+
+/// Returns the questions that are open, but not being asked.
+pub(crate) fn open_questions(state: &State) -> Vec<OpenQuestion<'_>> {
+    let open = state.tasks.values().filter_map(|task| match &task.phase {
+        Phase::Asking {
+            seq: None,
+            why,
+            is_answered: false,
+            ..
+        } => Some(OpenQuestion {
+            task: task.key(),
+            why,
+            error: task.failure.as_ref().map(|failure| failure.error.as_str()),
+        }),
+        _ => None,
+    });
+    open.collect()
 }
 
 fn ask_person(
     performer: &Performer,
     question: &Question,
     person: &mut dyn Person,
-) -> Result<PersonAnswer, PerformError> {
+) -> Result<Option<PersonAnswer>, PerformError> {
     let paths = &performer.paths;
     let log = |attempt| paths.shown(&paths.log(&performer.run, &question.task, attempt));
     let asked = PersonQuestion {
@@ -49,13 +85,14 @@ fn ask_person(
         log: question.failed_attempt.filter(|at| *at > 0).map(log),
         tasks: &paths.spec.tasks,
     };
-    let answer = person.ask(&asked, &performer.context.processes.stop);
-    Ok(match answer.ok_or(PerformError::Stopped)? {
-        PersonAnswer::Context { text } => PersonAnswer::Context {
+    match person.ask(&asked, &performer.context.processes.stop) {
+        Reply::Stopped => Err(PerformError::Stopped),
+        Reply::Decided => Ok(None),
+        Reply::Answer(PersonAnswer::Context { text }) => Ok(Some(PersonAnswer::Context {
             text: kept(performer, &text),
-        },
-        answer => answer,
-    })
+        })),
+        Reply::Answer(answer) => Ok(Some(answer)),
+    }
 }
 
 /// Returns the part of the text that is stored, shown and passed to the agent.

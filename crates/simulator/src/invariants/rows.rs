@@ -79,7 +79,10 @@ pub(crate) fn only_what_was_meant_changed(
     let (old, new) = (before.text(), after.text());
     let is_well = match command {
         // See below for what an agent may do. A person may do anything.
-        Command::Attempt(_) | Command::AskPerson(_) | Command::Repair(_) => true,
+        Command::Attempt(_)
+        | Command::AskPerson(_)
+        | Command::AwaitAnswers { .. }
+        | Command::Repair(_) => true,
         Command::Tick {
             task,
             supersede: true,

@@ -99,6 +99,7 @@ fn the_run(spec: &str, agent: &str) -> Run {
         no_recovery_mode: false,
         max_fix_tasks: None,
         keep_going: false,
+        wait_for_answers: None,
         spec: Some(spec.to_owned()),
         only: None,
         dry_run: false,

@@ -23,12 +23,11 @@ use self::question_program::QuestionProgram;
 pub use self::view::View;
 use super::report;
 use crate::agent_lookup::{find_agent, identity, missing_login};
-use crate::answers;
 use crate::arguments::task_id;
 use crate::commands::baseline::accepted_tests;
 use crate::config::{
     Configuration, Count, Origin, PromptTexts, RuleFiles, SettingFlags, Settings, StoredLimits,
-    usual_user_file,
+    TimeSpan, usual_user_file,
 };
 use crate::exit::Exit;
 use crate::known_runs;
@@ -85,6 +84,10 @@ pub struct Run {
     /// end
     #[arg(long)]
     pub keep_going: bool,
+    /// Once only such tasks are left, wait this long for `regreen answer` [default with --detach: as long as it
+    /// takes, otherwise: 0s]
+    #[arg(long, value_name = "TIME", requires = "keep_going")]
+    pub wait_for_answers: Option<TimeSpan>,
     #[command(flatten)]
     pub settings: SettingFlags,
 }
@@ -146,7 +149,7 @@ impl PreparedRun {
         let texts = PromptTexts::load(&settings.prompts, &places.root, &context.here)?;
         let programs = Programs::new(&path_variable(), &places.root);
         let agent = find_agent(&settings, &programs);
-        let asks = ask_mode(arguments, &context);
+        let asks = ask_mode(arguments);
         let agent_identity = identity(&settings, &agent);
         let outlook = has_state_folder
             .then(|| Outlook::read(&settings, agent_identity.name(), places))
@@ -289,29 +292,24 @@ impl PreparedRun {
     }
 }
 
-/// Returns how a person is asked. Answers that were given meanwhile are taken in any case.
-fn ask_mode(arguments: &Run, context: &SpecContext) -> Option<AskMode> {
-    if arguments.no_input {
-        return has_answers(context).then_some(AskMode::Given);
+/// Returns how a person is asked; `None` if the run ends or continues with other tasks instead. Answers that were
+/// given meanwhile are taken in any case.
+fn ask_mode(arguments: &Run) -> Option<AskMode> {
+    if arguments.no_input || arguments.keep_going {
+        return None;
     }
     if arguments.detached {
         return Some(AskMode::Wait);
     }
-    if !arguments.json && output::can_ask() {
-        return Some(AskMode::Terminal);
-    }
-    has_answers(context).then_some(AskMode::Given)
+    (!arguments.json && output::can_ask()).then_some(AskMode::Terminal)
 }
 
-/// Whether someone has answered a question of the last run.
-fn has_answers(context: &SpecContext) -> bool {
-    let last = known_runs::KnownRun::read(context.places.clone());
-    let last = last.ok().flatten();
-    last.is_some_and(|run| {
-        let questions = run.questions();
-        let mut questions = questions.iter();
-        questions.any(|(task, _)| answers::is_given(&run.paths, &task.key))
-    })
+/// Returns how long the run waits for answers once only tasks that need them are left.
+fn answer_wait(arguments: &Run) -> Option<u64> {
+    let waits = arguments.detached && arguments.keep_going && !arguments.no_input;
+    let default = waits.then_some(u64::MAX);
+    let asked = arguments.wait_for_answers.map(TimeSpan::ms);
+    asked.or(default).filter(|limit| *limit > 0)
 }
 
 /// Adds the recovery settings. Once the state file has turned recovery on, it stays on until
@@ -327,6 +325,7 @@ fn with_recovery(config: RunConfig, arguments: &Run, stored: &StoredLimits) -> R
     RunConfig {
         recovery: asked && !arguments.no_recovery_mode,
         keep_going: arguments.keep_going,
+        answer_wait_ms: answer_wait(arguments),
         limits,
         ..config
     }

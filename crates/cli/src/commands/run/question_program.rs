@@ -31,10 +31,16 @@ impl QuestionProgram {
 
     /// Starts the program if the run asks something, and doesn't wait for it.
     pub fn event(&mut self, now: Timestamp, event: &Event) {
-        self.run.apply(now, event);
         let Event::PersonAsked { task, .. } = event else {
-            return;
+            return self.run.apply(now, event);
         };
+        let known = self.run.task(task).and_then(|task| task.question.as_ref());
+        let is_answered = known.is_some_and(|question| question.is_answered);
+        self.run.apply(now, event);
+        // A question that someone has answered is only asked to take the answer.
+        if is_answered {
+            return;
+        }
         let asked = self.run.task(task);
         let asked = asked.and_then(|task| Some((task, task.question.as_ref()?)));
         if let Some((task, question)) = asked {

@@ -142,6 +142,7 @@ fn every_setting_reaches_the_run() {
         final_check_time_ms: 1_800_000,
         tamper: TamperPolicy::Fail,
         keep_going: false,
+        answer_wait_ms: None,
         asks: false,
         spec_argument: None,
         spec: "login".to_owned(),

@@ -190,6 +190,9 @@ impl<'a> RunStory<'a> {
             }
             Event::PersonAsked { why, .. } => page.entry(Status::Ask, why),
             Event::PersonAnswered { answer, .. } => tell_answer(answer, page),
+            Event::AnswerGiven { .. } => {
+                page.entry(Status::Ask, "someone answered at another terminal");
+            }
             Event::TaskParked { .. } => {
                 page.entry(Status::Park, "the run continued with the other tasks");
             }

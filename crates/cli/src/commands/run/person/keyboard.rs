@@ -1,9 +1,8 @@
 use std::io::{self, PipeReader};
 use std::os::fd::{AsFd as _, BorrowedFd};
 
-use regreen_model::PersonAnswer;
 use regreen_overview::Change;
-use regreen_runtime::Stop;
+use regreen_runtime::{Reply, Stop};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read};
 use rustix::termios::{QueueSelector, tcflush};
@@ -29,8 +28,8 @@ pub(super) struct Keyboard<'s, 'q> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TypedInput {
     Line(String),
-    /// Someone has answered from another terminal.
-    Elsewhere(PersonAnswer),
+    /// Someone has answered or decided at another terminal.
+    Elsewhere(Reply),
     /// There is no more input.
     End,
     Stopped,
@@ -60,8 +59,8 @@ impl<'s, 'q> Keyboard<'s, 'q> {
             if let Some(line) = take_line(&mut self.typed) {
                 return TypedInput::Line(line);
             }
-            if let Some(answer) = self.answers.take() {
-                return TypedInput::Elsewhere(answer);
+            if let Some(reply) = self.answers.reply() {
+                return TypedInput::Elsewhere(reply);
             }
             let mut chunk = [0; 4096];
             match self.next(&mut chunk) {

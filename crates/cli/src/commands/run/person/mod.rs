@@ -1,19 +1,29 @@
-//! Asks the person at the terminal.
+//! Asks the person at the terminal, and takes what people decide at others.
 
 mod editor;
 mod keyboard;
 mod question;
 
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use regreen_model::{AnswerKind, PersonAnswer};
+use regreen_model::{AnswerKind, PersonAnswer, TaskKey, Timestamp};
+use regreen_overview::Change;
 use regreen_reporters::{LineStyle, Tone};
-use regreen_runtime::{Person, PersonQuestion, SpecPaths, Stop};
+use regreen_runtime::{
+    AnswerWait, Decisions, OpenQuestion, Person, PersonQuestion, Reply, SpecPaths, Stop,
+    is_asked_to_stop_after_task, now,
+};
 
 use self::editor::{EditResult, Editor};
 use self::keyboard::{Keyboard, TypedInput};
-use crate::answers::AnswerWatch;
+use crate::answers::{self, AnswerWatch};
+use crate::commands::choices;
 use crate::output;
+use crate::requests;
+
+const CHECK_CLOCK_EVERY: Duration = Duration::from_secs(10);
 
 /// The person at the terminal.
 #[derive(Debug)]
@@ -26,6 +36,8 @@ pub struct AtTerminal {
 
 enum ChoiceResult {
     Answer(PersonAnswer),
+    /// Someone has answered or decided at another terminal.
+    Elsewhere(Reply),
     /// The person has to choose again.
     Again,
     Stopped,
@@ -44,7 +56,7 @@ impl AtTerminal {
         &self,
         asked: &PersonQuestion<'_>,
         keyboard: &mut Keyboard<'_, '_>,
-    ) -> Option<PersonAnswer> {
+    ) -> Reply {
         let choices = &asked.question.choices;
         loop {
             output::ask(
@@ -58,19 +70,20 @@ impl AtTerminal {
                 // The end of the input is not a decision.
                 TypedInput::End => {
                     output::ask("\n");
-                    return Some(PersonAnswer::Stop);
+                    return Reply::Answer(PersonAnswer::Stop);
                 }
-                TypedInput::Elsewhere(answer) => return Some(elsewhere(answer)),
-                TypedInput::Stopped => return None,
+                TypedInput::Elsewhere(reply) => return elsewhere(reply),
+                TypedInput::Stopped => return Reply::Stopped,
             };
             let Some(kind) = question::parse_answer(&line, choices) else {
                 output::ask(&question::unknown_answer(&line, choices));
                 continue;
             };
             match self.execute(kind, asked, keyboard) {
-                ChoiceResult::Answer(answer) => return Some(answer),
+                ChoiceResult::Answer(answer) => return Reply::Answer(answer),
+                ChoiceResult::Elsewhere(reply) => return elsewhere(reply),
                 ChoiceResult::Again => {}
-                ChoiceResult::Stopped => return None,
+                ChoiceResult::Stopped => return Reply::Stopped,
             }
         }
     }
@@ -116,7 +129,7 @@ impl AtTerminal {
                 output::ask("\n");
                 ChoiceResult::Again
             }
-            TypedInput::Elsewhere(answer) => ChoiceResult::Answer(elsewhere(answer)),
+            TypedInput::Elsewhere(reply) => ChoiceResult::Elsewhere(reply),
             TypedInput::Stopped => ChoiceResult::Stopped,
         }
     }
@@ -138,19 +151,19 @@ impl AtTerminal {
         asked: &PersonQuestion<'_>,
         stop: &Stop,
         answers: AnswerWatch<'_>,
-    ) -> Option<PersonAnswer> {
-        let answer = match Keyboard::listen(stop, answers) {
+    ) -> Reply {
+        let reply = match Keyboard::listen(stop, answers) {
             Ok(mut keyboard) => self.choose(asked, &mut keyboard),
             Err(error) => {
                 output::note(&format!("no one can be asked: {error}"));
-                Some(PersonAnswer::Stop)
+                Reply::Answer(PersonAnswer::Stop)
             }
         };
-        if answer.is_none() {
+        if reply == Reply::Stopped {
             // Start a new line after the question.
             output::ask("\n");
         }
-        answer
+        reply
     }
 }
 
@@ -171,20 +184,27 @@ fn context(keyboard: &mut Keyboard<'_, '_>) -> ChoiceResult {
             TypedInput::Line(_) | TypedInput::End => {
                 return ChoiceResult::Answer(PersonAnswer::Context { text });
             }
-            TypedInput::Elsewhere(answer) => return ChoiceResult::Answer(elsewhere(answer)),
+            TypedInput::Elsewhere(reply) => return ChoiceResult::Elsewhere(reply),
             TypedInput::Stopped => return ChoiceResult::Stopped,
         }
     }
 }
 
-/// Says that the question at this terminal is settled.
-fn elsewhere(answer: PersonAnswer) -> PersonAnswer {
-    let name = answer.kind().name();
-    output::ask(&format!("\nanswered with `regreen answer`: {name}\n"));
-    answer
+/// Says that the question at this terminal is settled, if someone has answered it.
+fn elsewhere(reply: Reply) -> Reply {
+    match &reply {
+        Reply::Answer(answer) => {
+            let name = answer.kind().name();
+            output::ask(&format!("\nanswered with `regreen answer`: {name}\n"));
+        }
+        // Start a new line after the question.
+        Reply::Decided => output::ask("\n"),
+        Reply::Stopped => {}
+    }
+    reply
 }
 
-/// Everyone who may answer: the person at the terminal, and people at other terminals.
+/// Everyone who may decide: the person at the terminal, and people at other terminals.
 #[derive(Debug)]
 pub struct Respondents {
     terminal: AtTerminal,
@@ -211,14 +231,29 @@ impl Respondents {
             mode,
         }
     }
+
+    fn has_news(&self, open: &[OpenQuestion<'_>]) -> bool {
+        requests::is_any(&self.paths)
+            || open
+                .iter()
+                .any(|question| answers::is_given(&self.paths, question))
+    }
+
+    /// Returns what changes when someone saves the plan.
+    fn plan_version(&self) -> Option<(SystemTime, u64)> {
+        let file = self.paths.spec.tasks.metadata().ok()?;
+        Some((file.modified().ok()?, file.len()))
+    }
 }
 
 impl Person for Respondents {
-    fn ask(&mut self, asked: &PersonQuestion<'_>, stop: &Stop) -> Option<PersonAnswer> {
+    fn ask(&mut self, asked: &PersonQuestion<'_>, stop: &Stop) -> Reply {
         let mut answers = AnswerWatch::new(&self.paths, asked.question);
-        self.terminal.show(asked);
-        if let Some(answer) = answers.take() {
-            return Some(elsewhere(answer));
+        if self.mode != AskMode::Given {
+            self.terminal.show(asked);
+        }
+        if let Some(answer) = answers.answer() {
+            return elsewhere(Reply::Answer(answer));
         }
         match self.mode {
             AskMode::Terminal => self.terminal.ask(asked, stop, answers),
@@ -227,9 +262,60 @@ impl Person for Respondents {
                 output::ask(&format!(
                     "waiting; answer with `regreen answer {id} CHOICE`\n"
                 ));
-                answers.wait(stop).map(elsewhere)
+                elsewhere(answers.wait(stop))
             }
-            AskMode::Given => Some(PersonAnswer::Stop),
+            AskMode::Given => Reply::Answer(PersonAnswer::Stop),
         }
+    }
+
+    fn decisions(&mut self, open: &[OpenQuestion<'_>]) -> Decisions {
+        let is_given = |question: &&OpenQuestion<'_>| answers::is_given(&self.paths, question);
+        let answered = open.iter().filter(is_given);
+        let answered = answered.map(|question| question.task.clone()).collect();
+        let (has_choices, warnings) = choices::carry_out_requests(&self.paths);
+        Decisions {
+            has_choices,
+            answered,
+            warnings,
+        }
+    }
+
+    fn wait(
+        &mut self,
+        open: &[OpenQuestion<'_>],
+        until: Option<Timestamp>,
+        stop: &Stop,
+    ) -> AnswerWait {
+        let (Ok(mut feed), Ok(bell)) = (answers::watch(), stop.wake_pipe()) else {
+            return AnswerWait::Over;
+        };
+        requests::watch_too(&mut feed);
+        // For edits of the plan, and for `regreen stop --after-task`.
+        let folders = [self.paths.spec.tasks.parent(), Some(&self.paths.own())];
+        for folder in folders.into_iter().flatten() {
+            let _ = feed.watch_folder(folder);
+        }
+        let version = self.plan_version();
+        loop {
+            if self.has_news(open) {
+                return AnswerWait::Decided;
+            }
+            let left = until.map(|until| Duration::from_millis(until.since(now())));
+            let is_asked = is_asked_to_stop_after_task(&self.paths.root, std::process::id());
+            if left == Some(Duration::ZERO) || is_asked || self.plan_version() != version {
+                return AnswerWait::Over;
+            }
+            // The clock may be set meanwhile, so it is read again every now and then.
+            let limit = left.map(|left| left.min(CHECK_CLOCK_EVERY));
+            match feed.wait(limit, &[bell.as_fd()]) {
+                Ok(Change::Woken(_)) => return AnswerWait::Stopped,
+                Ok(_) => {}
+                Err(_) => return AnswerWait::Over,
+            }
+        }
+    }
+
+    fn settled(&mut self, task: &TaskKey) {
+        answers::forget(&self.paths, task);
     }
 }
