@@ -245,6 +245,9 @@ pub enum Input {
     Waited {
         /// The command that this answers.
         seq: CommandSeq,
+        /// How long the machine or regreen was asleep meanwhile, which doesn't count.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        asleep_ms: u64,
     },
     /// The checks were repeated.
     FinallyChecked {
@@ -293,6 +296,11 @@ pub enum Input {
     },
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
 impl Input {
     /// Returns the number of the command that this answers.
     #[must_use]
@@ -320,7 +328,7 @@ impl Input {
             | Self::Committed { seq, .. }
             | Self::ClosingCommitted { seq, .. }
             | Self::Recorded { seq }
-            | Self::Waited { seq }
+            | Self::Waited { seq, .. }
             | Self::FinallyChecked { seq, .. }
             | Self::Reopened { seq }
             | Self::Halted { seq }

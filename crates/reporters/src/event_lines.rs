@@ -379,12 +379,16 @@ impl EventFormatter {
     /// Says that only people can go on, and how.
     fn awaited(&self, tasks: &[TaskKey], until: Option<Timestamp>) -> StatusLine {
         let named: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
-        let limit = until.map_or(String::new(), |until| format!(" until {}", until.utc_time()));
+        let limit = until.map_or(String::new(), |until| {
+            format!(" until {}", until.utc_time())
+        });
         let line = StatusLine::new(
             Status::Wait,
             format!("for your answers{limit}: {}", named.join(", ")),
         );
-        line.wrapped_detail("`regreen answer ID CHOICE` answers, in any terminal; `regreen questions` lists them")
+        line.wrapped_detail(
+            "`regreen answer ID CHOICE` answers, in any terminal; `regreen questions` lists them",
+        )
     }
 
     fn fix(&self, task: &TaskKey, fix: &TaskId) -> StatusLine {

@@ -136,6 +136,8 @@ impl Driver<'_> {
     }
 
     fn tell_notices(&mut self) -> Result<(), JournalError> {
+        let slept = self.performer.context.processes.asleep.notice();
+        self.performer.notices.add_all(slept);
         let messages = self.performer.notices.take();
         if !messages.is_empty() {
             self.recorder.step(&Input::Noticed { messages })?;

@@ -292,6 +292,8 @@ impl AgentRun<'_> {
 
 #[cfg(test)]
 mod tests {
+    use regreen_supervisor::Asleep;
+
     use super::*;
 
     #[test]
@@ -300,6 +302,7 @@ mod tests {
             exit,
             reason,
             duration: Duration::from_secs(3),
+            asleep: Asleep::default(),
             stdout_bytes: 0,
             stderr_bytes: 0,
             leftovers_ended: 0,

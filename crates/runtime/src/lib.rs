@@ -13,6 +13,7 @@
 //! assert_eq!(stop.asked(), Some(StopSignal::Interrupt));
 //! ```
 
+mod asleep;
 mod atomic_file;
 mod ci;
 mod clock;
@@ -20,6 +21,7 @@ mod delegate;
 mod driver;
 mod execution;
 mod history;
+mod inhibitor;
 mod journal;
 mod listener;
 mod log_file;

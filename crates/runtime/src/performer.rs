@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::rc::Rc;
-use std::time::Instant;
 
 use regreen_documents::{ForeignCode, StateDocument};
 use regreen_engine::{Command, Input, Issued};
@@ -16,6 +15,7 @@ use crate::clock::millis;
 use crate::driver::StepRecorder;
 use crate::execution::ExecutionContext;
 use crate::history::EarlierRuns;
+use crate::inhibitor::Inhibitor;
 use crate::log_file::LogError;
 use crate::notices::Notices;
 use crate::observer::{Memory, Person};
@@ -62,6 +62,7 @@ pub(crate) struct Performer {
     pub(crate) tamper: TamperPolicy,
     /// Runs checks on earlier states of the tree.
     pub(crate) tests_before: TestsBefore,
+    pub(crate) inhibitor: Inhibitor,
     /// What the user has learnt from failures so far.
     pub(crate) memory: Option<Box<dyn Memory>>,
 }
@@ -147,6 +148,10 @@ impl Performer {
                 return Some(error.answer(issued.seq));
             }
         }
+        let problem = self
+            .inhibitor
+            .prepare(&self.context.processes, &issued.command);
+        self.notices.add_all(problem);
         let answer = self.act(issued, &mut guard, recorder, person);
         // Even if the command was stopped: nothing of it is running any more.
         match self.end_guards(&mut guard, code_of(&issued.command)) {
@@ -244,13 +249,14 @@ impl Performer {
                 )
             }
             Command::ReviewTests(order) => {
-                let began = Instant::now();
+                let asleep = self.context.processes.asleep.clone();
+                let watch = asleep.stopwatch();
                 let earlier = self.earlier_runs(&recorder.journal.store);
                 perform::review_tests(self, order, &earlier, recorder.observer).map(|review| {
                     Input::TestsReviewed {
                         seq,
                         review: Box::new(review),
-                        took_ms: millis(began.elapsed()),
+                        took_ms: millis(watch.elapsed()),
                     }
                 })
             }
@@ -326,12 +332,13 @@ impl Performer {
                 perform::record(self, record, &earlier).map(|()| Input::Recorded { seq })
             }
             Command::FinalCheck(order) => {
-                let began = Instant::now();
+                let asleep = self.context.processes.asleep.clone();
+                let watch = asleep.stopwatch();
                 perform::final_check(self, order, recorder.observer).map(|results| {
                     Input::FinallyChecked {
                         seq,
                         results,
-                        took_ms: millis(began.elapsed()),
+                        took_ms: millis(watch.elapsed()),
                     }
                 })
             }
@@ -350,10 +357,14 @@ impl Performer {
                     .map(|error| error.answer(seq));
             }
             Command::Wait { until } => {
-                if self.context.processes.stop.sleep_until(*until) {
-                    Ok(Input::Waited { seq })
-                } else {
-                    Err(PerformError::Stopped)
+                let processes = &self.context.processes;
+                match processes.stop.sleep_until(*until) {
+                    Some(asleep) => {
+                        processes.asleep.note(asleep);
+                        let asleep_ms = millis(asleep.total());
+                        Ok(Input::Waited { seq, asleep_ms })
+                    }
+                    None => Err(PerformError::Stopped),
                 }
             }
             Command::Finish => return None,

@@ -14,12 +14,13 @@ use regreen_supervisor::{
 };
 use regreen_workspace::{HashLimits, HashSnapshot, read_text_file};
 
+use crate::asleep::SleepLedger;
 use crate::clock::millis;
 use crate::stop::Stop;
 
 /// The time between the request to end and the kill. Short, because nothing may outlive regreen for
 /// long, and agents save their session as they go.
-const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 
 /// Runs programs in the workspace under keepers, with all their output masked.
 #[derive(Clone, Debug)]
@@ -28,6 +29,7 @@ pub(crate) struct Processes {
     pub(crate) root: PathBuf,
     pub(crate) masks: Masks,
     pub(crate) stop: Stop,
+    pub(crate) asleep: SleepLedger,
     /// The prefix of all markers of this run.
     pub(crate) run: String,
     /// What shows who changed the plan, if regreen is killed.
@@ -123,7 +125,9 @@ impl Processes {
             root: &self.root,
             files: job.idle.map(|_| stamps(&self.root, None)),
         };
-        Ok(running.wait(&mut watch)?)
+        let ended = running.wait(&mut watch)?;
+        self.asleep.note(ended.asleep);
+        Ok(ended)
     }
 }
 

@@ -28,9 +28,11 @@ use self::earlier::Inheritance;
 use self::opening::{OpenedRun, open_checked, reopen_or_begin};
 pub use self::opening::{open_store, open_store_read_only};
 pub use self::preflight::{Preflight, PreflightFinding, preflight};
+use crate::asleep::SleepLedger;
 use crate::atomic_file::write_atomically;
 use crate::driver::{Driver, StepRecorder};
 use crate::execution::ExecutionContext;
+use crate::inhibitor::Inhibitor;
 use crate::journal::{Journal, JournalError};
 use crate::notices::{Notices, budget_notices};
 use crate::observer::{Memory, Person, RunObserver};
@@ -87,6 +89,8 @@ pub struct RunSetup {
     pub checkouts: Option<PathBuf>,
     /// What the user has learnt from failures so far.
     pub memory: Option<Box<dyn Memory>>,
+    /// Whether the machine is kept awake while agents work.
+    pub inhibit: bool,
 }
 
 /// A run that has ended or paused. It holds the working tree until its end has been reported.
@@ -318,12 +322,14 @@ fn performer(
         stop,
         checkouts,
         memory,
+        inhibit,
     } = setup;
     let processes = Processes {
         keepers: Keepers::new(keeper),
         root: paths.root.clone(),
         masks: workspace_masks(&paths.root, &secrets),
         stop,
+        asleep: SleepLedger::default(),
         run: format!("{}{run}", marker_prefix(&paths.root)),
         last_copy: Some(perform::last_copy(&paths)),
     };
@@ -370,6 +376,7 @@ fn performer(
         gate: config.gate.clone(),
         tamper: config.tamper,
         tests_before: TestsBefore::new(checkouts.as_deref(), &paths.root),
+        inhibitor: Inhibitor::new(inhibit),
         memory,
         paths,
         tree,

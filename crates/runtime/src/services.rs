@@ -25,7 +25,7 @@ use crate::process::ProcessError;
 /// The time between the request to end and the kill.
 const GRACE: Duration = Duration::from_secs(2);
 /// A service has no time limit: it ends with the run.
-const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+pub(crate) const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// How much of a log is quoted, and how much is diagnosed.
 const QUOTED_BYTES: u64 = 2 * 1024;
 const SCANNED_BYTES: u64 = 64 * 1024;

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use regreen_model::{StopSignal, Timestamp};
-use regreen_supervisor::{EndReason, Handle, ignores_hangup};
+use regreen_supervisor::{Asleep, Clocks, EndReason, HEARTBEAT, Handle, ignores_hangup};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -116,21 +116,21 @@ impl Stop {
         Attached { stop: self }
     }
 
-    /// Waits. Returns `false` if a request to stop cut the wait short.
-    pub(crate) fn sleep_until(&self, until: Timestamp) -> bool {
-        /// The clock may be set meanwhile, so it is read again every now and then.
-        const CHECK_EVERY: Duration = Duration::from_secs(10);
+    /// Waits. Returns how long the machine or this process was asleep meanwhile; `None` if a request to stop cut the
+    /// wait short. The clock may be set meanwhile, so it is read again every now and then.
+    pub(crate) fn sleep_until(&self, until: Timestamp) -> Option<Asleep> {
+        let mut asleep = Asleep::default();
         let mut state = self.state();
         loop {
             let left = Duration::from_millis(until.since(clock::now()));
             if state.asked.is_some() || left.is_zero() {
-                return state.asked.is_none();
+                return state.asked.is_none().then_some(asleep);
             }
-            let waited = self
-                .shared
-                .changed
-                .wait_timeout(state, left.min(CHECK_EVERY));
+            let pause = left.min(HEARTBEAT);
+            let before = Clocks::now();
+            let waited = self.shared.changed.wait_timeout(state, pause);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            asleep.add(before.asleep_during(pause, Clocks::now()));
         }
     }
 
@@ -173,10 +173,10 @@ mod tests {
     #[test]
     fn a_wait_ends_when_someone_asks_to_stop() {
         let stop = Stop::default();
-        assert!(stop.sleep_until(clock::now().plus(10)));
+        assert!(stop.sleep_until(clock::now().plus(10)).is_some());
         let other = stop.clone();
         let asker = thread::spawn(move || other.ask(StopSignal::Terminate));
-        assert!(!stop.sleep_until(clock::now().plus(600_000)));
+        assert!(stop.sleep_until(clock::now().plus(600_000)).is_none());
         asker.join().unwrap();
         assert_eq!(stop.asked(), Some(StopSignal::Terminate));
     }

@@ -145,7 +145,7 @@ impl World {
             },
             Command::Wait { until } => {
                 self.now = self.now.max(*until);
-                Input::Waited { seq }
+                Input::Waited { seq, asleep_ms: 0 }
             }
             Command::FinalCheck(order) => {
                 let checks = order.checks.iter();

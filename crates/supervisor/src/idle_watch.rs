@@ -29,6 +29,12 @@ impl IdleWatch {
         }
     }
 
+    /// Leaves out time in which this process was stopped.
+    pub(crate) fn slept(&mut self, by: Duration) {
+        self.active_at += by;
+        self.checked_at += by;
+    }
+
     /// Records that there was output.
     pub(crate) fn active(&mut self, now: Instant) {
         self.active_at = now;

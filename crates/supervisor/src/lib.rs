@@ -31,6 +31,7 @@ mod process_end;
 mod processes;
 mod progress;
 mod running;
+mod sleep_watch;
 mod spec;
 mod system;
 mod termination;
@@ -47,5 +48,6 @@ pub use processes::{
     process_exists, process_info,
 };
 pub use running::Running;
+pub use sleep_watch::{Asleep, Clocks, HEARTBEAT};
 pub use spec::{Marker, ProcessSpec, Stdin, TimeLimits};
 pub use system::ignores_hangup;

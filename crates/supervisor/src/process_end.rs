@@ -1,6 +1,8 @@
 use std::io;
 use std::time::Duration;
 
+use crate::Asleep;
+
 /// How a program and everything it started ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessEnd {
@@ -8,8 +10,10 @@ pub struct ProcessEnd {
     pub exit: Exit,
     /// Why it ended.
     pub reason: EndReason,
-    /// From the start of the program to its exit.
+    /// From the start of the program to its exit, without the time asleep.
     pub duration: Duration,
+    /// How long this process or the machine was asleep meanwhile.
+    pub asleep: Asleep,
     /// Bytes that the program wrote to stdout, before masking.
     pub stdout_bytes: u64,
     /// Bytes that the program wrote to stderr, before masking.

@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use crate::idle_watch::IdleWatch;
 use crate::process_end::Status;
-use crate::{EndReason, Exit, Observer, ProcessEnd, TimeLimits};
+use crate::{Asleep, EndReason, Exit, Observer, ProcessEnd, TimeLimits};
 
 /// A keeper that hasn't ended everything this long after the grace period is itself stuck.
 const KEEPER_TIMEOUT: Duration = Duration::from_secs(15);
@@ -22,6 +22,7 @@ pub(crate) struct Progress {
     /// How many leftovers were ended, how many weren't, and when the last one was gone.
     gone: Option<(u32, u32, Instant)>,
     last_output: Instant,
+    asleep: Asleep,
     /// The command lines of processes that were still running when the program ended by itself.
     left_running: Vec<String>,
 }
@@ -37,12 +38,30 @@ impl Progress {
             end: None,
             gone: None,
             last_output: now,
+            asleep: Asleep::default(),
             left_running: Vec::new(),
         }
     }
 
     pub(crate) fn left_running(&mut self, lines: Vec<String>) {
         self.left_running = lines;
+    }
+
+    /// Leaves time out of all limits in which this process was stopped. The sleep of the machine is left out anyway.
+    pub(crate) fn slept(&mut self, asleep: Asleep) {
+        self.asleep.add(asleep);
+        let by = asleep.stopped;
+        self.started_at += by;
+        self.last_output += by;
+        if let Some(idle) = &mut self.idle {
+            idle.slept(by);
+        }
+        let exit = self.exit.as_mut().map(|(_, at)| at);
+        let end = self.end.as_mut().map(|(_, at)| at);
+        let gone = self.gone.as_mut().map(|(_, _, at)| at);
+        for at in [exit, end, gone].into_iter().flatten() {
+            *at += by;
+        }
     }
 
     pub(crate) fn output(&mut self, now: Instant) {
@@ -130,6 +149,7 @@ impl Progress {
         ProcessEnd {
             exit,
             reason: self.end.map_or(EndReason::Normal, |(reason, _)| reason),
+            asleep: self.asleep,
             duration: at.saturating_duration_since(self.started_at),
             stdout_bytes,
             stderr_bytes,
@@ -212,6 +232,30 @@ mod tests {
         progress.update(Status::Started, now + SECOND);
         assert!(!progress.is_past_hard_limit(now + 10 * SECOND));
         assert!(progress.is_past_hard_limit(now + 11 * SECOND));
+    }
+
+    #[test]
+    fn time_asleep_counts_for_no_limit() {
+        let now = Instant::now();
+        let limits = TimeLimits {
+            hard: 10 * SECOND,
+            idle: Some(4 * SECOND),
+            grace: SECOND,
+        };
+        let mut progress = Progress::new(limits, now, None);
+        progress.update(Status::Started, now);
+        progress.slept(Asleep {
+            stopped: 3600 * SECOND,
+            suspended: 60 * SECOND,
+        });
+        let woken = now + 3601 * SECOND;
+        assert!(!progress.is_past_hard_limit(woken));
+        assert!(!progress.is_idle(woken, None));
+        assert!(progress.is_past_hard_limit(woken + 9 * SECOND));
+        progress.update(Status::Ended(Exit::Exited(0)), woken);
+        let ended = progress.ended(0, 0);
+        assert_eq!(ended.duration, SECOND);
+        assert_eq!(ended.asleep.total(), 3660 * SECOND);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::keepers::KeeperLink;
 use crate::pipes::{OutputPipe, Pipes};
 use crate::process_end::{Message, STATUS_LEN, Status};
 use crate::progress::Progress;
+use crate::sleep_watch::{Clocks, HEARTBEAT};
 use crate::{EndReason, Handle, Keepers, Marker, Observer, ProcessEnd, TimeLimits, end_strays};
 
 /// The maximum size of one read. This is all the memory that output needs, whatever its size.
@@ -74,7 +75,11 @@ impl Running {
         let mut buffer = self.keeper.take_buffer(BUFFER);
         while !self.is_over(&progress) {
             let pause = progress.pause(Instant::now());
-            for ready in self.wait_for_ready(pause, &progress)? {
+            let pause = pause.map_or(HEARTBEAT, |pause| pause.min(HEARTBEAT));
+            let before = Clocks::now();
+            let ready = self.wait_for_ready(pause, &progress)?;
+            progress.slept(before.asleep_during(pause, Clocks::now()));
+            for ready in ready {
                 self.handle_ready(ready, &mut buffer, &mut progress, observer);
             }
             self.enforce_limits(&mut progress, observer);
@@ -88,11 +93,7 @@ impl Running {
         progress.is_over(quiet, Instant::now())
     }
 
-    fn wait_for_ready(
-        &self,
-        pause: Option<Duration>,
-        progress: &Progress,
-    ) -> io::Result<Vec<Ready>> {
+    fn wait_for_ready(&self, pause: Duration, progress: &Progress) -> io::Result<Vec<Ready>> {
         let polled = self.polled(progress);
         let mut fds: Vec<PollFd<'_>> = polled
             .iter()
@@ -105,7 +106,7 @@ impl Running {
                 PollFd::from_borrowed_fd(*fd, wanted)
             })
             .collect();
-        let timeout = pause.and_then(|pause| pause.try_into().ok());
+        let timeout = pause.try_into().ok();
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(Vec::new()),

@@ -2,6 +2,7 @@
 
 mod diagnosis;
 mod run_loop;
+mod watching;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,10 @@ pub(crate) enum Bench {
     ///
     /// Prints CPU time, syncs, memory and start-up, and fails if a promise is not kept.
     Loop(run_loop::Arguments),
+    /// Measures how much a dashboard and `regreen attach` slow a run.
+    ///
+    /// Prints the times with and without them, and fails if the promise is not kept.
+    Watching(watching::Arguments),
 }
 
 pub(crate) fn run(bench: &Bench) -> ExitCode {
@@ -46,6 +51,7 @@ pub(crate) fn run(bench: &Bench) -> ExitCode {
         Bench::Healing => run_bench("xtask", "healing"),
         Bench::History => run_bench("xtask", "history"),
         Bench::Loop(arguments) => run_loop::run(arguments),
+        Bench::Watching(arguments) => watching::run(arguments),
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod driver;
 mod install;
+mod large;
+mod measure;
 mod project;
 mod scenario;
 

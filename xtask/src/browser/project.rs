@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use super::{Result, fail};
+use super::{Result, fail, large};
 
 /// The agent fails, prints why among other lines, and waits in its last task.
 const AGENT: &str = r#"#!/bin/sh
@@ -76,7 +76,15 @@ impl Project {
         };
         project.workspace("login", LOGIN, &[("check.sh", CHECK)])?;
         project.workspace("billing", BILLING, &[("never.sh", NEVER)])?;
+        project.workspace("large", "- [ ] 1.1 First\n  - **Do**: 1. `true`\n", &[])?;
         Ok(project)
+    }
+
+    /// Makes the third workspace one that has been used for a long time.
+    pub(super) fn enlarge(&self) -> Result<usize> {
+        self.run("large", "shell")?.wait()?;
+        std::fs::write(self.path("large/specs/large/tasks.md"), large::tasks())?;
+        large::add_run(&self.path("large/.regreen/regreen.db"))
     }
 
     fn workspace(&self, name: &str, tasks: &str, files: &[(&str, &str)]) -> Result<()> {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::driver::Browser;
 use super::project::Project;
-use super::{Result, fail};
+use super::{Result, fail, measure};
 
 /// How a page is looked at: its name, width, height and colours.
 const LOOKS: [(&str, u32, u32, &str); 3] = [
@@ -30,7 +30,8 @@ pub(super) fn all(browser: &Browser, project: &Project, axe: &str, folder: &Path
         folder,
     };
     let (mut served, address) = project.serve()?;
-    let result = look(&checks, project, &address);
+    let result = look(&checks, project, &address)
+        .and_then(|()| measure::large(browser, project, &origin(&address), served.id()));
     let _ = served.kill();
     let _ = served.wait();
     result?;

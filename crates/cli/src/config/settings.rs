@@ -26,6 +26,7 @@ const GUARDS_GREEN: Access = Access::UserFile("it decides which checks you rely 
 const PUSHES: Access = Access::UserFile("it decides whether commits leave your machine");
 const KEEPS_HISTORY: Access =
     Access::UserFile("the history belongs to you, and is about all of your repositories");
+const KEEPS_AWAKE: Access = Access::UserFile("it decides whether your machine may sleep");
 const STARTS_PROGRAM: Access = Access::UserFile(CHOOSES_PROGRAM);
 
 const HISTORY_KEEP_MS: u64 = 365 * 24 * 60 * 60 * 1000;
@@ -256,6 +257,9 @@ without_flag {
 
     OnQuestion on_question: UserProgram = UserProgram::default(), STARTS_PROGRAM,
         "A program and its arguments to run when a run needs your decision.";
+
+    Inhibit inhibit: bool = false, KEEPS_AWAKE,
+        "Whether the machine is kept from falling asleep while agents and checks run, with systemd-inhibit.";
 }
 }
 

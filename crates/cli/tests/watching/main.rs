@@ -3,10 +3,12 @@
 
 mod attach;
 mod detach;
+mod live;
 mod ps;
 mod questions;
 mod report;
 mod serve;
+mod sleep;
 
 use regreen_test_support::Workspace;
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! People's decisions: answers to questions, and choices made outside of runs or at other terminals.
 
 use regreen_model::{
-    AnswerKind, Event, PersonAnswer, PersonChoice, PlainLine, PlannedRepair, RunOutcome, StopSignal,
-    TaskKey, Timestamp,
+    AnswerKind, Event, PersonAnswer, PersonChoice, PlainLine, PlannedRepair, RunOutcome,
+    StopSignal, TaskKey, Timestamp,
 };
 
 use super::turn::Turn;

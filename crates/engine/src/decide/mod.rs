@@ -204,8 +204,12 @@ fn transition(turn: &mut Turn<'_>, phase: &Phase, input: &Input) {
                 repeats,
                 ..
             },
-            I::Waited { .. },
-        ) => waiting::ended(turn, *since, *until, *repeats),
+            I::Waited { asleep_ms, .. },
+        ) => waiting::ended(
+            turn,
+            until.since(*since).saturating_sub(*asleep_ms),
+            *repeats,
+        ),
         _ => {}
     }
 }

@@ -84,11 +84,11 @@ pub(super) fn repeat(turn: &mut Turn<'_>, delay_ms: u64) {
     ending::stop_if_asked(turn);
 }
 
-/// Ends a wait. It costs its planned length, even if the machine was off or its clock was changed.
-pub(super) fn ended(turn: &mut Turn<'_>, since: Timestamp, until: Timestamp, repeats: bool) {
+/// Ends a wait. It costs its planned length without the time asleep, even if the machine was off or its clock was
+/// changed.
+pub(super) fn ended(turn: &mut Turn<'_>, waited_ms: u64, repeats: bool) {
     let Some(task) = turn.task() else { return };
     let (task, only_red) = (task.key().clone(), task.only_red || task.picked.is_group);
-    let waited_ms = until.since(since);
     turn.emit(Event::WaitEnded { task, waited_ms });
     if repeats && only_red {
         verifying::start(turn, false);

@@ -483,7 +483,7 @@ fn what_an_agent_lacks_is_told_again_if_its_service_was_down_but_not_a_second_ti
         ..AttemptReport::default()
     });
     let seq = run.seq();
-    run.tell(&Input::Waited { seq });
+    run.tell(&Input::Waited { seq, asleep_ms: 0 });
     assert_eq!(run.attempt().prompt, PromptKind::Enriched);
     run.attempt_ends(asks());
     run.verified(Verdict::Unverified);

@@ -291,7 +291,7 @@ fn waiting_takes_time_only_while_a_process_drives_the_run() {
     // Killed at once, then restarted shortly before the end of the wait.
     run.tell_at(91_000, &Input::Resume(Resumption::default()));
     let seq = run.seq();
-    run.tell_at(101_000, &Input::Waited { seq });
+    run.tell_at(101_000, &Input::Waited { seq, asleep_ms: 0 });
     assert_eq!(run.state.spent.time_ms, 10_000);
     assert_eq!(run.state.waited_ms, 100_000);
     assert_eq!(run.attempt().timeout_ms, 590_000);

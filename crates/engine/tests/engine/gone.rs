@@ -149,7 +149,10 @@ fn a_clock_that_is_set_back_makes_no_wait_shorter() {
     let Command::Wait { until } = *run.command() else {
         panic!("no wait: {:?}", run.command())
     };
-    let waited = Input::Waited { seq: run.seq() };
+    let waited = Input::Waited {
+        seq: run.seq(),
+        asleep_ms: 0,
+    };
     let decision = decide(&run.state, Timestamp::from_millis(0), &waited);
     let planned = until.since(Timestamp::from_millis(1_000));
     let is_it = |event: &Event| match event {

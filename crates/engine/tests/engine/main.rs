@@ -4,6 +4,7 @@
 mod asking;
 mod budgets;
 mod choices;
+mod decided;
 mod ends;
 mod final_check;
 mod gone;

@@ -193,7 +193,7 @@ fn one_that_is_rate_limited_until_a_time_in_the_past_is_waited_for_with_patience
             waits.push(until.as_millis() - now);
             now = until.as_millis();
             let seq = run.seq();
-            run.tell_at(now, &Input::Waited { seq });
+            run.tell_at(now, &Input::Waited { seq, asleep_ms: 0 });
             assert_eq!(run.attempt().iteration, 1);
         }
         assert_eq!(

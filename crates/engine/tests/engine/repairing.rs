@@ -140,7 +140,7 @@ fn the_delay_before_a_repeat_is_not_taken_from_the_waiting_budget() {
     run.attempt_ends(fails_with("connection_refused", "tool_error", "as_is"));
     assert!(matches!(run.command(), Command::Wait { .. }));
     let seq = run.seq();
-    run.tell(&Input::Waited { seq });
+    run.tell(&Input::Waited { seq, asleep_ms: 0 });
     assert_eq!(run.attempt().attempt, 2);
     assert_eq!((run.state.waited_ms, run.state.spent.time_ms), (0, 2_000));
 }

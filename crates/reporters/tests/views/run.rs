@@ -206,7 +206,7 @@ impl<R: Reporter> Run<R> {
             panic!("nothing waits: {:?}", self.owed);
         };
         self.now = *until;
-        self.answer(|seq| Input::Waited { seq })
+        self.answer(|seq| Input::Waited { seq, asleep_ms: 0 })
     }
 
     pub(crate) fn contended(&mut self, why: &str) -> &mut Self {

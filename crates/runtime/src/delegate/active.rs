@@ -14,6 +14,7 @@ use super::changes::FileTracker;
 use super::log::{DelegationFolder, DelegationLog};
 use super::work::DelegationOutcome;
 use super::{DelegationEnd, DelegationObserver, DelegationResult, DelegationSetup};
+use crate::asleep::SleepLedger;
 use crate::clock;
 use crate::execution::ExecutionContext;
 use crate::performer::PerformError;
@@ -80,6 +81,7 @@ impl<'o> ActiveDelegation<'o> {
                     root,
                     masks,
                     stop: setup.stop,
+                    asleep: SleepLedger::default(),
                     // Not the prefix of runs: a run would mistake these processes for strays.
                     run: folder.id.clone(),
                     last_copy: None,

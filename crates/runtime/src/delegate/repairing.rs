@@ -5,7 +5,7 @@ use regreen_model::{FailureRecord, Inspection, PlannedRepair, RepairResult, Time
 
 use super::active::ActiveDelegation;
 use super::work::{DelegatedWork, DelegationState};
-use crate::clock;
+use crate::clock::{self, millis};
 use crate::log_file::LogFile;
 use crate::performer::PerformError;
 use crate::repair::{FailureSite, RepairJob, log_of_attempt};
@@ -22,9 +22,10 @@ impl ActiveDelegation<'_> {
         let seconds = ms.div_ceil(1000);
         self.observer
             .milestone(&format!("waiting {seconds} s: {why}"));
-        if !self.context.processes.stop.sleep_until(until) {
-            return Err(PerformError::Stopped);
-        }
+        let processes = &self.context.processes;
+        let asleep = processes.stop.sleep_until(until);
+        let asleep = asleep.ok_or(PerformError::Stopped)?;
+        let ms = ms.saturating_sub(millis(asleep.total()));
         if !repeats {
             self.waited_ms = self.waited_ms.saturating_add(ms);
         }

@@ -252,13 +252,13 @@ fn repeat(
     if check.time_left() < Duration::from_millis(last_ms.max(1)) {
         return Ok((RepeatVerdict::OutOfTime, None));
     }
-    let began = Instant::now();
+    let watch = performer.context.processes.asleep.stopwatch();
     let first = match performer.context.verify(check, observer)? {
         CheckResult::Passed => return Ok((RepeatVerdict::Passed, None)),
         CheckResult::Unverified => return Ok((without_program(), None)),
         // A check that had no time to finish proves nothing.
         CheckResult::Failed { evidence, .. }
-            if is_cut(check, &evidence) && !has_hung(began.elapsed(), last_ms) =>
+            if is_cut(check, &evidence) && !has_hung(watch.elapsed(), last_ms) =>
         {
             return Ok((RepeatVerdict::OutOfTime, None));
         }

@@ -1,7 +1,5 @@
 //! Checks an attempt, and whether the check itself left everything as it was.
 
-use std::time::Instant;
-
 use regreen_model::{Failure, RedTests, TaskKey, Verdict};
 use regreen_workspace::AttemptName;
 
@@ -28,7 +26,8 @@ pub(crate) fn verify_attempt(
     check: &Check<'_>,
     observer: &mut dyn RunObserver,
 ) -> Result<(JudgedAttempt, u64), PerformError> {
-    let began = Instant::now();
+    let asleep = performer.context.processes.asleep.clone();
+    let watch = asleep.stopwatch();
     let mut tests = None;
     let (verdict, diagnosis) = match performer.own_service_trouble() {
         Some(red) => red,
@@ -38,7 +37,7 @@ pub(crate) fn verify_attempt(
             result.into_verdict()
         }
     };
-    let took_ms = millis(began.elapsed());
+    let took_ms = millis(watch.elapsed());
     // The agent may have written the check, so the check must neither take work off the branch nor
     // weaken what the commit is checked by.
     let name = AttemptName::new(&performer.run, task, attempt);

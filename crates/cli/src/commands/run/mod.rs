@@ -227,6 +227,7 @@ impl PreparedRun {
             secrets: own_secrets(),
             keeper: std::env::current_exe().map_err(Problem::OwnProgram)?,
             stop,
+            inhibit: self.settings.inhibit.value,
             checkouts: user_state_folder().map(|folder| folder.join("checkouts")),
         })
     }

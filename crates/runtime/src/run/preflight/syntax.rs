@@ -12,6 +12,7 @@ use regreen_workspace::{Programs, RealDisk};
 
 use super::commands::PlannedCommand;
 use super::finding::{Preflight, PreflightFinding};
+use crate::asleep::SleepLedger;
 use crate::process::{Job, Processes, Sink};
 use crate::run::{RunSetup, marker_prefix};
 
@@ -45,6 +46,7 @@ pub(super) fn look(
         root: setup.paths.root.clone(),
         masks: masks.clone(),
         stop: setup.stop.clone(),
+        asleep: SleepLedger::default(),
         run: format!("{}preflight", marker_prefix(&setup.paths.root)),
         last_copy: None,
     };

@@ -52,11 +52,7 @@ impl AtTerminal {
         }
     }
 
-    fn choose(
-        &self,
-        asked: &PersonQuestion<'_>,
-        keyboard: &mut Keyboard<'_, '_>,
-    ) -> Reply {
+    fn choose(&self, asked: &PersonQuestion<'_>, keyboard: &mut Keyboard<'_, '_>) -> Reply {
         let choices = &asked.question.choices;
         loop {
             output::ask(
@@ -146,12 +142,7 @@ impl AtTerminal {
         output::ask(&text.text());
     }
 
-    fn ask(
-        &self,
-        asked: &PersonQuestion<'_>,
-        stop: &Stop,
-        answers: AnswerWatch<'_>,
-    ) -> Reply {
+    fn ask(&self, asked: &PersonQuestion<'_>, stop: &Stop, answers: AnswerWatch<'_>) -> Reply {
         let reply = match Keyboard::listen(stop, answers) {
             Ok(mut keyboard) => self.choose(asked, &mut keyboard),
             Err(error) => {
