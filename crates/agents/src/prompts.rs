@@ -6,7 +6,9 @@ pub(crate) mod template;
 
 use std::collections::BTreeMap;
 
-use regreen_model::{Experience, Failure, FailureRecord, PlainLine, TaskFailure};
+use regreen_model::{
+    Experience, Failure, FailureRecord, PlainLine, TaskFailure, TemplateOwner, TemplatePrompt,
+};
 use thiserror::Error;
 
 use self::sections::{
@@ -124,15 +126,31 @@ impl Prompts {
 
     /// Returns the section about what helped against earlier failures; `None` if nothing did.
     #[must_use]
-    pub fn recall(&self, brief: &TaskBrief<'_>, experience: &Experience) -> Option<String> {
+    pub fn recall(&self, task: &str, experience: &Experience) -> Option<String> {
         let values = [
-            ("task_id", brief.id.to_string()),
+            ("task_id", task.to_owned()),
             (
                 "experience",
                 untrusted(&remembered(experience), ERROR_BUDGET),
             ),
         ];
         (!experience.advice.is_empty()).then(|| self.fill(PromptFile::Recall, &values))
+    }
+
+    /// Returns the section with what a recovery template says about the failure. A user's text is the
+    /// user's; a repository's is quoted as what it is.
+    #[must_use]
+    pub fn recovery(&self, brief: &TaskBrief<'_>, guidance: &TemplatePrompt) -> String {
+        let owner = match guidance.owner {
+            TemplateOwner::User => "the user who runs regreen",
+            TemplateOwner::Workspace => "a file of this repository",
+        };
+        let values = [
+            ("task_id", brief.id.to_string()),
+            ("owner", owner.to_owned()),
+            ("text", untrusted(&guidance.text, CONTEXT_BUDGET)),
+        ];
+        self.fill(PromptFile::Recovery, &values)
     }
 
     /// Returns the question for the cause of a failure, with the end of its output.

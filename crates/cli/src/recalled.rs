@@ -1,9 +1,9 @@
-//! Looks failures up in the user's history during a run.
+//! Looks failures up in the user's history during a run or delegation.
 
 use std::path::Path;
 
 use regreen_history::Lookup;
-use regreen_model::{Experience, FailureRecord, TaskId};
+use regreen_model::{Experience, FailureRecord};
 use regreen_runtime::Memory;
 
 use crate::config::Settings;
@@ -27,8 +27,8 @@ impl UserHistory {
 
 impl Memory for UserHistory {
     /// A history that can't be read is reported when the run ends, and knows nothing.
-    fn recall(&self, failure: &FailureRecord, task: &TaskId) -> Option<Experience> {
-        let lookup = Lookup::of(failure, &self.workspace, task.as_str(), self.share);
+    fn recall(&self, failure: &FailureRecord, task: &str) -> Option<Experience> {
+        let lookup = Lookup::of(failure, &self.workspace, task, self.share);
         let history = open_history().ok()??;
         history.recall(&lookup).ok()?
     }

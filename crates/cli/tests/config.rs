@@ -830,6 +830,7 @@ fn the_schemas_match_the_code() {
     for (flag, page) in [
         ("--schema", "docs/regreen.schema.json"),
         ("--schema=user", "docs/user-config.schema.json"),
+        ("--schema=recovery", "docs/recovery.schema.json"),
     ] {
         let schema = Workspace::new().regreen(&["config", flag]).exits(0).stdout;
         let path = format!("{}/../../{page}", env!("CARGO_MANIFEST_DIR"));

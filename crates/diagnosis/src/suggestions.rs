@@ -64,6 +64,7 @@ fn of_repair(repair: &RepairAction) -> Vec<String> {
         RepairAction::PipInstall { .. } => format!("Run: pip install {args}"),
         RepairAction::RemoveStaleLock { .. } => format!("Remove {args} if its owner is dead"),
         RepairAction::Run { .. } | RepairAction::RunFormatter { .. } => format!("Run: {args}"),
+        RepairAction::UserProgram { .. } => format!("Run: {args}"),
         RepairAction::SetEnv { .. } => format!("Set in the environment: {args}"),
         RepairAction::VenvCreate { .. } => format!("Create a virtual environment in {args}"),
     };

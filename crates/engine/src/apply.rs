@@ -197,6 +197,12 @@ impl State {
                 task.phase = Phase::Open;
                 task.experience.clone_from(experience);
             }),
+            Event::TemplateApplied {
+                task,
+                template,
+                step,
+                ..
+            } => self.apply_template(task, template, *step),
             Event::InspectionAsked { seq, task } => {
                 self.enter(task, *seq, Phase::Inspecting { seq: *seq }, |_| {});
             }
@@ -305,6 +311,7 @@ impl State {
                 task.only_red = *only_red;
                 task.failure = Some(failure.clone());
                 task.experience = None;
+                task.guidance = None;
                 task.failed_attempt = Some(*attempt);
                 task.prompt = PromptKind::Retry;
                 task.result = Some(false);

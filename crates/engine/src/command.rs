@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use regreen_model::{
     AnswerKind, Claim, CommandSeq, Experience, Failure, FailureKind, FailureRecord, FixOrigin,
     ModificationRequest, PickedTask, PlanQuery, PlannedRepair, PromptKind, RedTests, RepeatedCheck,
-    Service, StateFile, TaskId, TaskKey, Timestamp, VerifyCommand,
+    Service, StateFile, TaskId, TaskKey, TemplatePrompt, Timestamp, VerifyCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -211,6 +211,9 @@ pub struct AttemptOrder {
     /// What earlier failures with the same cause show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experience: Option<Box<Experience>>,
+    /// What a recovery template says about such a failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guidance: Option<TemplatePrompt>,
 }
 
 /// Tests that failed, and what is known about them.

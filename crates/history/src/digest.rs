@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use regreen_diagnosis::reported_blocker;
 use regreen_model::{
-    AttemptClass, AttemptReport, Event, FailureRecord, TaskFeatures, TaskKey, UsageLedger,
+    AttemptClass, AttemptReport, Event, Experience, FailureRecord, TaskFeatures, TaskKey,
+    UsageLedger,
 };
 use regreen_store::Delegation;
 use serde::{Deserialize, Serialize};
@@ -396,11 +397,16 @@ pub fn of_delegation(attempts: &[Delegation]) -> Option<Digest> {
                 response: attempt
                     .tried
                     .as_deref()
-                    .map(|words| Response::from_words(words).as_str().to_owned()),
+                    .and_then(Response::from_words)
+                    .map(|response| response.as_str().to_owned()),
                 helped: attempt.helped,
                 note: None,
                 known: None,
-                advice: Vec::new(),
+                advice: attempt
+                    .tried
+                    .as_deref()
+                    .and_then(|words| words.split(';').find_map(Experience::advised_in))
+                    .unwrap_or_default(),
             })
             .collect(),
     })
@@ -435,8 +441,8 @@ fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use regreen_model::{
-        Advice, AttemptReport, Experience, PlannedRepair, PromptKind, RepairAction, RepairResult,
-        RunConfig, TaskId,
+        Advice, AttemptReport, PlannedRepair, PromptKind, RepairAction, RepairResult, RunConfig,
+        TaskId,
     };
 
     use super::*;

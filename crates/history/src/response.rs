@@ -1,6 +1,6 @@
 //! What was done about a failure.
 
-use regreen_model::{Event, PromptKind, TaskKey};
+use regreen_model::{Event, Experience, PromptKind, TaskKey};
 
 const FIX_TASK: &str = "fix task";
 /// Responses whose prompts may say what helped before.
@@ -10,6 +10,16 @@ const PROMPTED: [&str; 5] = [
     "more context",
     "more time",
     "a new session",
+];
+
+/// How the steps of delegations begin, and what runs call them.
+const DELEGATED: [(&str, &str); 6] = [
+    ("tried again with the failure explained", "another attempt"),
+    ("tried again with the missing context", "more context"),
+    ("tried again in the same session", "more time"),
+    ("tried again in a new session", "a new session"),
+    ("waited and repeated it", "repeat"),
+    ("divided into", "a split"),
 ];
 
 /// What was done about a failure, in words that say nothing about the project.
@@ -52,12 +62,16 @@ impl Response {
         PROMPTED.contains(&self.as_str())
     }
 
-    /// Wraps the words of a delegation, of which only the first step counts.
+    /// Returns the response that the words of a delegation describe, of which only the first step
+    /// counts, in the words of runs; `None` if they describe none.
     #[must_use]
-    pub fn from_words(words: &str) -> Self {
-        let first = words.split([';', ':', ',']).next();
-        let plain = first.unwrap_or(words).trim();
-        Self(plain.to_owned())
+    pub fn from_words(words: &str) -> Option<Self> {
+        let mut steps = words.split(';').map(str::trim);
+        let first = steps.find(|step| Experience::advised_in(step).is_none())?;
+        let plain = first.split([':', ',']).next().unwrap_or(first).trim();
+        let known = DELEGATED.iter().find(|(start, _)| plain.starts_with(start));
+        let response = known.map_or(plain, |(_, response)| response);
+        (!response.is_empty()).then(|| Self(response.to_owned()))
     }
 
     /// Returns it as text.

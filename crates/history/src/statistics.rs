@@ -448,7 +448,8 @@ fn top_blockers(mut known: Vec<(&Cluster, &ClusterFigures)>) -> Vec<BlockerFigur
 
 /// Compares prompts that said what had helped before with those that did not.
 fn benefit(counted: &BTreeMap<i64, ResponseCount>, name: impl Fn(&i64) -> String) -> RecallFigures {
-    let is_prompted = |number: &i64| Response::from_words(&name(number)).is_prompted();
+    let is_prompted =
+        |number: &i64| Response::from_words(&name(number)).is_some_and(|it| it.is_prompted());
     let prompted = counted.iter().filter(|(number, _)| is_prompted(number));
     prompted.fold(RecallFigures::default(), |sum, (_, one)| RecallFigures {
         with_advice: sum.with_advice.plus(one.with_advice),

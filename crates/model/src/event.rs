@@ -6,7 +6,7 @@ use crate::{
     AttemptReport, Experience, Failure, FailureRecord, Inspection, Mark, NotRepeated, PassedVerify,
     PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind, RedTests,
     Regression, RepairResult, RunConfig, RunOutcome, ServiceReport, StopSignal, TaskId, TaskKey,
-    TestReview, Timestamp, Usage, Verdict,
+    TemplateOwner, TemplateStrategy, TestReview, Timestamp, Usage, Verdict,
 };
 
 /// The number of a command, which its answer repeats.
@@ -249,6 +249,19 @@ pub enum Event {
         task: TaskKey,
         /// What they show; `None` if there are none.
         experience: Option<Box<Experience>>,
+    },
+    /// A recovery template decides what is done about the failure. That follows as further events.
+    TemplateApplied {
+        /// The task.
+        task: TaskKey,
+        /// The kind or fingerprint of failures that the template is for.
+        template: String,
+        /// Who wrote it.
+        owner: TemplateOwner,
+        /// What it does.
+        strategy: TemplateStrategy,
+        /// The position of the strategy in the template, counted from 1.
+        step: u32,
     },
     /// The workspace is being inspected for something that regreen can repair itself.
     InspectionAsked {

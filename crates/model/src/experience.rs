@@ -7,6 +7,10 @@ pub const NOTE_CHARS: usize = 300;
 /// Fewer failures than this are not worth telling a person.
 const WORTH_TELLING: u64 = 3;
 
+/// How a step of a delegation says what an agent was told about.
+const ADVISED: &str = "advised ";
+const OR: &str = " or ";
+
 /// What earlier failures with the same cause show.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -48,6 +52,26 @@ impl Experience {
     #[must_use]
     pub fn refuses(&self, repair: &RepairAction) -> bool {
         self.useless.contains(&repair.response())
+    }
+
+    /// Says which responses an agent is told about, in words that [`advised_in`](Self::advised_in)
+    /// reads; `None` if there are none.
+    #[must_use]
+    pub fn advised(&self) -> Option<String> {
+        let responses: Vec<&str> = self
+            .advice
+            .iter()
+            .map(|one| one.response.as_str())
+            .collect();
+        (!responses.is_empty()).then(|| format!("{ADVISED}{}", responses.join(OR)))
+    }
+
+    /// Returns the responses that a step of a delegation told the agent about; `None` if it is
+    /// another step.
+    #[must_use]
+    pub fn advised_in(step: &str) -> Option<Vec<String>> {
+        let responses = step.trim().strip_prefix(ADVISED)?.split(OR);
+        Some(responses.map(str::to_owned).collect())
     }
 
     /// Says that nothing has ever helped, if that is worth telling a person.

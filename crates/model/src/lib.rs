@@ -24,6 +24,7 @@ mod named_enum;
 mod person;
 mod plan;
 mod preflight;
+mod recovery_template;
 mod repair;
 mod run;
 mod service;
@@ -66,6 +67,9 @@ pub use plan::{
     OutlineRow, PlanChanges, PlanQuery, PlanStatus, ProposedTask, StateFile,
 };
 pub use preflight::PreflightPolicy;
+pub use recovery_template::{
+    RecoveryTemplate, TemplateMatch, TemplateOwner, TemplatePrompt, TemplateStrategy, UserRepair,
+};
 pub use repair::{
     Inspection, LookedUp, PlannedRepair, RepairAction, RepairPolicy, RepairResult, Survey,
 };

@@ -96,6 +96,18 @@ pub enum RepairAction {
         /// The variables.
         args: Vec<String>,
     },
+    /// Runs a program that the user's own recovery template names. No rule and no text can suggest
+    /// it.
+    UserProgram {
+        /// The name of the template.
+        template: String,
+        /// The program and its arguments.
+        argv: Vec<String>,
+        /// The program that must exit with 0 afterwards, and its arguments.
+        check: Vec<String>,
+        /// How long each of them may run.
+        timeout_ms: u64,
+    },
     /// Creates a Python environment.
     VenvCreate {
         /// Its folder.
@@ -125,12 +137,13 @@ impl RepairAction {
             Self::Run { .. } => "run",
             Self::RunFormatter { .. } => "run_formatter",
             Self::SetEnv { .. } => "set_env",
+            Self::UserProgram { .. } => "user_program",
             Self::VenvCreate { .. } => "venv_create",
         }
     }
 
     /// Returns the action with this name; `None` if the name is unknown or takes a different number
-    /// of arguments.
+    /// of arguments. A user's own program has more than arguments, so it is never returned.
     #[must_use]
     pub fn from_parts(name: &str, args: Vec<String>) -> Option<Self> {
         let one = |args: Vec<String>| <[String; 1]>::try_from(args).ok().map(|[one]| one);
@@ -178,6 +191,7 @@ impl RepairAction {
             | Self::PipInstall { .. }
             | Self::Run { .. }
             | Self::RunFormatter { .. }
+            | Self::UserProgram { .. }
             | Self::VenvCreate { .. } => false,
         }
     }
@@ -200,10 +214,10 @@ impl RepairAction {
     /// Returns it as a response to a failure, in words that say nothing about a project.
     #[must_use]
     pub fn response(&self) -> String {
-        if self.names_packages() {
-            format!("repair {self}")
-        } else {
-            format!("repair {}", self.name())
+        match self {
+            Self::UserProgram { template, .. } => format!("repair user_program/{template}"),
+            _ if self.names_packages() => format!("repair {self}"),
+            _ => format!("repair {}", self.name()),
         }
     }
 
@@ -221,7 +235,8 @@ impl RepairAction {
             | Self::PipInstall { args }
             | Self::Run { args }
             | Self::RunFormatter { args }
-            | Self::SetEnv { args } => args.iter().map(String::as_str).collect(),
+            | Self::SetEnv { args }
+            | Self::UserProgram { argv: args, .. } => args.iter().map(String::as_str).collect(),
             Self::Ask { what: one }
             | Self::ChmodX { path: one }
             | Self::CleanCache { path: one }

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentIdentity, DiagnosisAsk, FinalCheckPolicy, RepairPolicy, SuggestedLimit, TamperPolicy,
-    TaskFeatures, TaskId, TimeForecast,
+    AgentIdentity, DiagnosisAsk, FinalCheckPolicy, RecoveryTemplate, RepairPolicy, SuggestedLimit,
+    TamperPolicy, TaskFeatures, TaskId, TimeForecast,
 };
 
 /// The settings of a run, which stay the same until it ends.
@@ -100,6 +100,9 @@ pub struct RunConfig {
     /// How long tasks take, as far as earlier runs show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Box<TimeForecast>>,
+    /// What to do first about certain failures. The first template for a failure counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<RecoveryTemplate>,
 }
 
 /// A shorter limit could end an agent that only starts slowly.
@@ -172,6 +175,7 @@ impl Default for RunConfig {
             in_git: true,
             auto_timeout: false,
             times: None,
+            templates: Vec::new(),
         }
     }
 }

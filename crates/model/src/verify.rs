@@ -146,6 +146,15 @@ pub enum CommandInput {
     Path(String),
     /// A program, by its name.
     Program(String),
+    /// A module of Python that `python -m` runs.
+    Module {
+        /// The interpreter.
+        python: String,
+        /// The name of the module, up to the first dot.
+        name: String,
+        /// The folder, relative to the workspace; empty for its root.
+        folder: String,
+    },
     /// A target of a build tool, declared by a file in `folder`.
     Target {
         /// `make`, `just`, `npm`.
@@ -162,6 +171,7 @@ impl fmt::Display for CommandInput {
         match self {
             Self::Path(path) => write!(f, "{path} does not exist"),
             Self::Program(name) => write!(f, "{name} is not installed"),
+            Self::Module { python, name, .. } => write!(f, "{python} has no module {name}"),
             Self::Target { runner, name, .. } => write!(f, "{runner} has no target {name}"),
         }
     }

@@ -26,6 +26,7 @@ pub fn task_of(event: &Event) -> Option<&TaskKey> {
         | Event::OpinionGiven { task, .. }
         | Event::RecallAsked { task, .. }
         | Event::Recalled { task, .. }
+        | Event::TemplateApplied { task, .. }
         | Event::InspectionAsked { task, .. }
         | Event::RepairInspected { task, .. }
         | Event::RepairStarted { task, .. }

@@ -4,10 +4,11 @@ use regreen_model::{Failure, PlannedRepair, RepairResult};
 
 use crate::actions::{self, set_aside};
 use crate::context::RepairContext;
-use crate::inspect::{Proposal, propose};
+use crate::inspect::{NOT_EXPLAINED, Proposal, explains, propose};
 use crate::interrupted;
 use crate::plan::{Action, RepairPlan, ToolRunner};
 use crate::programs::{ProgramRecord, ProgramStamps};
+use crate::user_program::UserProgram;
 
 /// The outcome of applying a repair.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub struct AppliedRepair {
 }
 
 /// Applies a planned repair if the workspace still calls for it. `agreed` means that a person has
-/// consented to a repair that requires it.
+/// consented to a repair that requires it. A repair of the user's own has its own check instead.
 pub fn apply_repair(
     context: &RepairContext<'_>,
     failure: &Failure,
@@ -27,6 +28,18 @@ pub fn apply_repair(
     agreed: bool,
     runner: &mut dyn ToolRunner,
 ) -> AppliedRepair {
+    if let Some(own) = UserProgram::of(planned) {
+        return AppliedRepair {
+            result: if explains(failure) {
+                own.apply(context, runner)
+            } else {
+                RepairResult::Failed {
+                    why: NOT_EXPLAINED.to_owned(),
+                }
+            },
+            programs: ProgramRecord::default(),
+        };
+    }
     let before = ProgramStamps::of(context.root);
     let applied = confirm(context, failure, planned, agreed)
         .and_then(|plan| apply(context, &plan, runner).map(|()| plan));

@@ -12,10 +12,17 @@ pub fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Inspection {
     propose(context, failure).into_inspection()
 }
 
+pub(crate) const NOT_EXPLAINED: &str = "the line does not explain the failure";
+
+/// Whether the line of a failure explains it. Nothing is repaired because of a remark.
+pub(crate) fn explains(failure: &Failure) -> bool {
+    !is_remark(failure_text::blocker(failure))
+}
+
 /// Returns the proposal of the first inspection that has one.
 pub(crate) fn propose(context: &RepairContext<'_>, failure: &Failure) -> Proposal {
-    if is_remark(failure_text::blocker(failure)) {
-        return Proposal::refused("the line does not explain the failure");
+    if !explains(failure) {
+        return Proposal::refused(NOT_EXPLAINED);
     }
     let proposal = INSPECTIONS
         .iter()

@@ -29,6 +29,7 @@ mod manifests;
 mod package_names;
 mod plan;
 mod programs;
+mod user_program;
 
 pub use apply::{AppliedRepair, apply_repair};
 pub use context::RepairContext;

@@ -130,6 +130,28 @@ impl ToolCall {
         }
     }
 
+    /// Returns the name of the program.
+    pub(crate) fn name(&self) -> String {
+        let program = self.argv.first().map(|program| program.to_string_lossy());
+        let program = program.unwrap_or_default();
+        program.rsplit('/').next().unwrap_or_default().to_owned()
+    }
+
+    /// Says why it failed, with the last line of its output.
+    pub(crate) fn failure(&self, ran: &ToolResult) -> String {
+        let name = self.name();
+        let mut lines = ran.output.lines().rev();
+        let last = lines
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or_default();
+        let visible = last.chars().filter(|c| !c.is_control());
+        let last: String = visible.take(MAX_LINE).collect();
+        match ran.exit {
+            Some(code) => format!("{name} failed with exit code {code}: {last}"),
+            None => format!("{name} did not finish: {last}"),
+        }
+    }
+
     pub(crate) fn in_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = folder.into();
         self

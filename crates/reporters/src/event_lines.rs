@@ -162,6 +162,17 @@ impl EventFormatter {
                 task,
                 experience: Some(known),
             } => recalled(task, known),
+            Event::TemplateApplied {
+                task,
+                template,
+                owner,
+                strategy,
+                ..
+            } => Some(about(
+                Status::Fix,
+                task,
+                &reason(&strategy.applied_words(*owner, template)),
+            )),
             Event::RepairInspected { task, inspection } => inspected(task, inspection),
             Event::RepairStarted { task, repair, .. } => self.repair_start(task, repair),
             Event::RepairEnded {

@@ -21,7 +21,7 @@ use regreen_store::Delegation;
 use self::active::ActiveDelegation;
 pub use self::log::is_delegation_running;
 use self::work::DelegatedWork;
-use crate::observer::RunObserver;
+use crate::observer::{Memory, RunObserver};
 use crate::performer::PerformError;
 use crate::run::RunError;
 use crate::stop::Stop;
@@ -49,6 +49,8 @@ pub struct DelegationSetup {
     pub agent_name: String,
     /// How many tokens the first prompt may spend on what is known about the project.
     pub context_tokens: Option<usize>,
+    /// What the user has learnt from failures so far.
+    pub memory: Option<Box<dyn Memory>>,
     /// The prompt templates.
     pub prompts: Prompts,
     /// The user's own diagnosis rules.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use regreen_engine::Question;
 use regreen_model::{
-    Event, Experience, FailureRecord, OutlineRow, PersonAnswer, TaskId, TaskKey, Timestamp,
+    Event, Experience, FailureRecord, OutlineRow, PersonAnswer, TaskKey, Timestamp,
 };
 
 use crate::stop::Stop;
@@ -92,9 +92,9 @@ pub struct Decisions {
 
 /// Remembers how failures in all workspaces of the user went.
 pub trait Memory: fmt::Debug {
-    /// Returns what earlier failures with the same cause show; `None` if there are none, or they
-    /// can't be read. It must not take long.
-    fn recall(&self, failure: &FailureRecord, task: &TaskId) -> Option<Experience>;
+    /// Returns what earlier failures with the same cause as this one of a task or delegation show;
+    /// `None` if there are none, or they can't be read. It must not take long.
+    fn recall(&self, failure: &FailureRecord, task: &str) -> Option<Experience>;
 }
 
 /// A question, and where to find out more.

@@ -275,7 +275,7 @@ impl Performer {
                 experience: self
                     .memory
                     .as_ref()
-                    .and_then(|memory| memory.recall(&order.failure, &order.task.id))
+                    .and_then(|memory| memory.recall(&order.failure, order.task.id.as_str()))
                     .map(Box::new),
             }),
             Command::InspectRepair(scene) => self

@@ -58,6 +58,8 @@ pub enum Mutant {
     AcceptsRemovals,
     /// Repairs that never helped are made again.
     ForgetsUselessRepairs,
+    /// The strategies of a recovery template are used again and again.
+    RepeatsTemplates,
     /// Checks that passed once aren't repeated at the end.
     SkipsFinalCheck,
     /// A test that the task broke is excused.
@@ -68,7 +70,7 @@ pub enum Mutant {
 
 impl Mutant {
     /// All planted bugs.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::TrustsSecondRed,
         Self::InsertsFixAnew,
         Self::ForgetsToCharge,
@@ -90,6 +92,7 @@ impl Mutant {
         Self::AcceptsTicks,
         Self::AcceptsRemovals,
         Self::ForgetsUselessRepairs,
+        Self::RepeatsTemplates,
         Self::SkipsFinalCheck,
         Self::ExcusesNewFailures,
         Self::HidesKnownFailures,
@@ -164,6 +167,10 @@ fn believe(mutant: Mutant, state: &State) -> Option<State> {
         Mutant::ForgetsUselessRepairs => |state| {
             let tasks = state.tasks.values_mut();
             tasks.for_each(|task| task.experience = None);
+        },
+        Mutant::RepeatsTemplates => |state| {
+            let tasks = state.tasks.values_mut();
+            tasks.for_each(|task| task.template_steps.clear());
         },
         _ => return None,
     };

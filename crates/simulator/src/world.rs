@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use regreen_documents::{self as documents, TaskFile};
 use regreen_model::{
-    AgentIdentity, Budget, Budgets, DiagnosisAsk, FailureRecord, Limits, PersonChoice, PlanChanges,
-    RunConfig, Task, TaskKey, Timestamp,
+    AgentIdentity, Budget, Budgets, DiagnosisAsk, FailureKind, FailureRecord, Limits, PersonChoice,
+    PlanChanges, RecoveryTemplate, RunConfig, Task, TaskKey, TemplateMatch, TemplateOwner,
+    TemplateStrategy, Timestamp, UserRepair,
 };
 
 use crate::agent::Character;
@@ -205,8 +206,45 @@ fn config(rng: &mut Rng, plan: &Plan) -> RunConfig {
         },
         recall: waits.is_multiple_of(2),
         answer_wait_ms: (waits % 3 == 1).then_some(WAIT_MS),
+        templates: if waits.is_multiple_of(3) {
+            templates()
+        } else {
+            Vec::new()
+        },
         ..config
     }
+}
+
+/// Returns templates with every strategy, for kinds of failures that occur here.
+fn templates() -> Vec<RecoveryTemplate> {
+    use TemplateStrategy::{Ask, Fix, Repair, Retry, Split, Wait};
+    let template = |kind, owner, first: &[TemplateStrategy]| RecoveryTemplate {
+        applies_to: TemplateMatch::Kind(kind),
+        owner,
+        first: first.to_vec(),
+        prompt: Some("do it again".to_owned()),
+        question: None,
+        wait_ms: 1_000,
+        repair: Some(UserRepair {
+            does: "start it".to_owned(),
+            argv: vec!["start".to_owned()],
+            check: vec!["check".to_owned()],
+            timeout_ms: 1_000,
+        }),
+    };
+    let (own, offered) = (TemplateOwner::User, TemplateOwner::Workspace);
+    vec![
+        template(FailureKind::ConnectionRefused, own, &[Wait, Repair, Retry]),
+        template(FailureKind::NotExecutable, own, &[Repair, Split, Fix]),
+        template(FailureKind::NeedsClarification, own, &[Retry, Ask]),
+        // Whatever it says, a repository's template runs nothing.
+        template(
+            FailureKind::ContradictoryRequirements,
+            offered,
+            &[Split, Repair, Fix],
+        ),
+        template(FailureKind::MissingPythonModule, offered, &[Wait, Repair]),
+    ]
 }
 
 /// Returns the first word of a title; for a fix, its id.

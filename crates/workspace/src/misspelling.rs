@@ -16,7 +16,7 @@ const LONG: usize = 8;
 #[must_use]
 pub fn intended_input(disk: &dyn Disk, root: &Path, missing: &CommandInput) -> Option<String> {
     match missing {
-        CommandInput::Program(_) => None,
+        CommandInput::Program(_) | CommandInput::Module { .. } => None,
         CommandInput::Path(path) => {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             let names = disk.list(&root.join(folder)).unwrap_or_default();

@@ -81,6 +81,8 @@ impl Programs {
         inputs.iter().find(|input| match input {
             CommandInput::Path(path) => disk.stat(&self.workspace.join(path)).is_err(),
             CommandInput::Program(name) => !self.has(disk, name),
+            // Only the interpreter knows.
+            CommandInput::Module { .. } => false,
             CommandInput::Target {
                 runner,
                 name,

@@ -156,6 +156,8 @@ prompt_files! {
     Services = "services.md": task_id services;
     /// Earlier failures with the same cause were healed.
     Recall = "recall.md": task_id experience;
+    /// A recovery template says how to handle the failure.
+    Recovery = "recovery.md": task_id owner text;
     /// The previous attempt left processes running.
     LeftRunning = "left_running.md": task_id processes;
     /// Part of it, for the work that an attempt had completed when it ended.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::agent_lookup::find_agent;
 use crate::config::{
     Configuration, Key, Origin, Owner, PromptTexts, Row, SettingFlags, Settings, StoredLimits,
-    name_of, schema, usual_user_file,
+    name_of, recovery_schema, schema, usual_user_file,
 };
 use crate::exit::Exit;
 use crate::output;
@@ -52,12 +52,15 @@ pub enum SchemaOf {
     Workspace,
     /// Your user configuration, config.toml
     User,
+    /// Recovery templates, recovery.toml
+    Recovery,
 }
 
 pub fn run(arguments: &Config) -> Result<Exit, Problem> {
     let text = match arguments.schema {
         Some(SchemaOf::Workspace) => format!("{:#}\n", schema(Owner::Workspace)),
         Some(SchemaOf::User) => format!("{:#}\n", schema(Owner::User)),
+        Some(SchemaOf::Recovery) => format!("{:#}\n", recovery_schema()),
         None => settings(arguments)?,
     };
     output::print(&text)?;

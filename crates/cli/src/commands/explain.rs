@@ -16,7 +16,7 @@ use regreen_workspace::{MAX_FILE, ReadError, RealDisk, open_file, workspace_root
 use serde_json::{Value, json};
 
 use crate::arguments::{Explain, ExplainSource};
-use crate::config::{RuleFiles, usual_user_file};
+use crate::config::{RecoveryTemplates, RuleFiles, WrittenTemplate, usual_user_file};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
@@ -27,7 +27,7 @@ const LINE_CHARS: usize = 500;
 pub fn run(arguments: Explain) -> Result<Exit, Problem> {
     let ending = ending(&arguments)?;
     if arguments.plan && arguments.file.is_none() && io::stdin().is_terminal() {
-        output::print(&whole_table(arguments.json))?;
+        output::print(&whole_table(arguments.json, &templates()?))?;
         return Ok(Exit::Success);
     }
     let file = arguments.file.clone().unwrap_or_else(|| "-".into());
@@ -116,6 +116,13 @@ fn baseline(files: &[PathBuf]) -> Result<Option<Arc<Baseline>>, Problem> {
     Ok(Some(Arc::new(baseline)))
 }
 
+/// Reads the recovery templates that a run here would follow.
+fn templates() -> Result<RecoveryTemplates, Problem> {
+    let here = current_dir()?;
+    let root = workspace_root(&RealDisk, &here);
+    RecoveryTemplates::load(usual_user_file().as_deref(), &root, &here)
+}
+
 /// Reads the user's own rules; reports files that cannot be used.
 fn own_rules() -> Result<Arc<OwnRules>, Problem> {
     let here = current_dir()?;
@@ -146,17 +153,20 @@ fn explained(
     let explanation = Explanation::with_own_rules(&evidence, &own);
     let failure = explanation.failure.as_ref();
     let plan = failure.filter(|_| arguments.plan);
-    let plan = plan.map(|failure| rules_for(failure, source));
+    let plan = match plan {
+        Some(failure) => Some(RecoveryPlan::of(failure, source)?),
+        None => None,
+    };
     Ok(if arguments.json {
         let mut answer = explanation.to_json();
         if arguments.plan {
-            answer["plan"] = plan.map_or(Value::Null, |rules| rules_json(&rules));
+            answer["plan"] = plan.map_or(Value::Null, |plan| plan.to_json());
         }
         format!("{:#}\n", masked(answer, masks))
     } else if arguments.report_text {
         output::printable(&masks.mask(&explanation.report_text()))
     } else {
-        let lines = answer_lines(&explanation, plan.as_deref());
+        let lines = answer_lines(&explanation, plan.as_ref());
         masks.mask(&rendered(&lines, output::line_style()))
     })
 }
@@ -171,7 +181,7 @@ fn rendered(lines: &[StatusLine], style: LineStyle) -> String {
 }
 
 /// Returns the answer first, then what to do, then the evidence.
-fn answer_lines(explanation: &Explanation, plan: Option<&[RecoveryRule]>) -> Vec<StatusLine> {
+fn answer_lines(explanation: &Explanation, plan: Option<&RecoveryPlan>) -> Vec<StatusLine> {
     let Some(failure) = &explanation.failure else {
         return vec![StatusLine::new(Status::Pass, "no failure found")];
     };
@@ -187,8 +197,7 @@ fn answer_lines(explanation: &Explanation, plan: Option<&[RecoveryRule]>) -> Vec
     lines.push(StatusLine::labelled("Retry", retry));
     let repair = failure.repair.as_ref().map(ToString::to_string);
     lines.extend(repair.map(|repair| StatusLine::labelled("Repair", shown(&repair))));
-    for rule in plan.unwrap_or_default() {
-        let text = rule.text();
+    for text in plan.map(RecoveryPlan::texts).unwrap_or_default() {
         let mut rows = text.lines().map(|row| shown(row.trim()));
         let line = StatusLine::labelled("Plan", rows.next().unwrap_or_default());
         lines.push(rows.fold(line, StatusLine::wrapped_detail));
@@ -277,7 +286,35 @@ fn masked(value: Value, masks: &Masks) -> Value {
     }
 }
 
-/// Returns what a run would do: two rules if only an inspection of the workspace can show whether a
+/// What a run would do about a failure.
+struct RecoveryPlan {
+    /// The template that it would follow first.
+    template: Option<WrittenTemplate>,
+    rules: Vec<RecoveryRule>,
+}
+
+impl RecoveryPlan {
+    fn of(failure: &Failure, source: Source) -> Result<Self, Problem> {
+        Ok(Self {
+            template: templates()?.of(failure).cloned(),
+            rules: rules_for(failure, source),
+        })
+    }
+
+    fn texts(&self) -> Vec<String> {
+        let template = self.template.iter().map(WrittenTemplate::text);
+        template
+            .chain(self.rules.iter().map(RecoveryRule::text))
+            .collect()
+    }
+
+    fn to_json(&self) -> Value {
+        let template = self.template.iter().map(WrittenTemplate::to_json);
+        Value::from_iter(template.chain(self.rules.iter().map(rule_json)))
+    }
+}
+
+/// Returns the rules of the table: two rules if only an inspection of the workspace can show whether a
 /// repair is allowed.
 fn rules_for(failure: &Failure, source: Source) -> Vec<RecoveryRule> {
     let classes = match FailureClass::of_kind(failure.kind) {
@@ -290,10 +327,6 @@ fn rules_for(failure: &Failure, source: Source) -> Vec<RecoveryRule> {
     classes.into_iter().map(RecoveryRule::of).collect()
 }
 
-fn rules_json(rules: &[RecoveryRule]) -> Value {
-    Value::from_iter(rules.iter().map(rule_json))
-}
-
 fn rule_json(rule: &RecoveryRule) -> Value {
     json!({
         "class": rule.class,
@@ -302,12 +335,19 @@ fn rule_json(rule: &RecoveryRule) -> Value {
     })
 }
 
-fn whole_table(as_json: bool) -> String {
+/// Returns the templates, which come first, and the table.
+fn whole_table(as_json: bool, templates: &RecoveryTemplates) -> String {
     if as_json {
-        format!("{:#}\n", Value::from_iter(TABLE.iter().map(rule_json)))
-    } else {
-        table_text()
+        let templates = templates.iter().map(WrittenTemplate::to_json);
+        let all = templates.chain(TABLE.iter().map(rule_json));
+        return format!("{:#}\n", Value::from_iter(all));
     }
+    let mut text: String = templates
+        .iter()
+        .map(|template| format!("{}\n", template.text()))
+        .collect();
+    text = output::printable(&text);
+    text + &table_text()
 }
 
 /// Converts a report from text to JSON.

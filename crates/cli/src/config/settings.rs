@@ -384,6 +384,7 @@ impl Settings {
             in_git: true,
             auto_timeout: self.timeout.value == AttemptLimit::Auto,
             times: None,
+            templates: Vec::new(),
         }
     }
 }

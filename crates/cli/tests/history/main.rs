@@ -2,7 +2,9 @@
 //! that none of it can harm a run.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod delegations;
 mod recall;
+mod templates;
 
 use std::path::Path;
 use std::process::Command;

@@ -55,7 +55,7 @@ impl User {
     }
 
     /// Runs in two other repositories in which this helped against the error, or didn't.
-    fn remembers(&self, workspace: &Workspace, response: &str, helped: bool) {
+    pub(super) fn remembers(&self, workspace: &Workspace, response: &str, helped: bool) {
         let failure = json!({
             "task": "1.1", "at_ms": 1_000, "category": "tool_error", "kind": "missing_env_var",
             "line": ERROR, "lost_ms": 1, "lost_micro_usd": null, "response": response,

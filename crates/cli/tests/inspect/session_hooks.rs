@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use snapbox::str;
+use snapbox::{IntoData as _, str};
 
 use regreen_test_support::{Output, Workspace};
 

@@ -166,6 +166,23 @@ fn a_check_whose_program_is_missing_is_found_before_the_first_attempt() {
 }
 
 #[test]
+fn a_module_of_python_that_is_missing_is_found_and_nothing_is_imported() {
+    let plan = "- [ ] 1.1 Test it\n  - **Verify**: `python3 -m no_such_pytest -q`\n";
+    let said = "1.1: `python3` has no module `no_such_pytest`; install it, or add a task that does";
+    check_plan_refused(&with_plan(plan), 78, said);
+    // One of the project's own, which a task may make, and one that comes with the interpreter.
+    let own = "- [ ] 1.1 Add shop/cli.py\n  - **Verify**: `python3 -m shop.cli && python3 -m app && python3 -m json.tool x`\n";
+    let workspace = with_plan(own).file("app/__init__.py", "open('ran', 'w')\n");
+    let output = workspace.run_as_text(&["--dry-run"]);
+    assert!(
+        !output.stdout.contains("has no module"),
+        "{}",
+        output.stdout
+    );
+    assert!(!workspace.has("ran"));
+}
+
+#[test]
 fn a_misspelt_script_or_target_is_found_with_the_right_name() {
     let plan = "- [ ] 1.1 Write it\n  - **Verify**: `bash scripts/chek.sh`\n\
                 - [ ] 1.2 Lint it\n  - **Verify**: `make lnit`\n";

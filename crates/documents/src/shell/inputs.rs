@@ -78,7 +78,7 @@ fn accepts_absence(expected: &Expectation) -> bool {
 }
 
 pub(super) struct Found<'t> {
-    text: &'t str,
+    pub(super) text: &'t str,
     /// The folder in which the next command runs; `None` if unknown.
     pub(super) folder: Option<String>,
     pub(super) inputs: Vec<CommandInput>,
@@ -307,7 +307,7 @@ mod tests {
         let inputs = inputs_of(text, expects);
         let told = inputs.iter().filter_map(|input| match input {
             CommandInput::Path(path) => Some(path.clone()),
-            CommandInput::Program(_) => None,
+            CommandInput::Program(_) | CommandInput::Module { .. } => None,
             CommandInput::Target {
                 runner,
                 name,

@@ -63,6 +63,7 @@ fn add_simple(found: &mut Found<'_>, simple: &Simple) {
     found.program(simple);
     found.targets(simple);
     found.named_script(simple);
+    found.module(simple);
     if let Some(script) = interpreted_script(simple) {
         found.add(&script);
     }
@@ -79,6 +80,28 @@ impl Found<'_> {
             (Some(above), Some(inner)) => Some(format!("{above}/{inner}")),
             _ => None,
         };
+    }
+
+    /// Handles `python3 -m pytest`. A variable before it may say where modules are.
+    fn module(&mut self, simple: &Simple) {
+        let words: Option<Vec<String>> = simple.argv().iter().map(plain).collect();
+        let words = words.unwrap_or_default();
+        let (Some(folder), [python, flag, module, ..]) = (&self.folder, words.as_slice()) else {
+            return;
+        };
+        let is_python = python
+            .strip_prefix("python")
+            .is_some_and(|version| version.chars().all(|c| c.is_ascii_digit() || c == '.'));
+        let name = module.split('.').next().unwrap_or_default();
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let is_certain = is_python && flag == "-m" && !name.is_empty() && name.chars().all(is_name);
+        if is_certain && !self.text.contains("PYTHONPATH") {
+            self.inputs.push(CommandInput::Module {
+                python: python.clone(),
+                name: name.to_owned(),
+                folder: folder.clone(),
+            });
+        }
     }
 
     /// Handles `npm test`, which runs a script of that name.
@@ -116,6 +139,11 @@ mod tests {
                 name,
                 folder,
             } => format!("{folder}:{runner} {name}"),
+            CommandInput::Module {
+                python,
+                name,
+                folder,
+            } => format!("{folder}:{python} -m {name}"),
         });
         assert_eq!(told.collect::<Vec<_>>(), expected, "{text}");
     }
@@ -138,6 +166,16 @@ mod tests {
         );
         check("pytest\nruff check", &["<pytest>", "<ruff>"]);
         check("! rg TODO", &["<rg>"]);
+        check(
+            "python3 -m pytest -q && cd api && python -m app.check",
+            &[
+                "<python>",
+                "<python3>",
+                "api:python -m app",
+                ":python3 -m pytest",
+            ],
+        );
+        check("PYTHONPATH=src python3 -m app", &["<python3>"]);
     }
 
     #[test]

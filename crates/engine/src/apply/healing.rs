@@ -1,10 +1,23 @@
 //! Folds fix tasks, repairs, and rows that an agent asked for.
 
-use regreen_model::{FailureRecord, PlannedRepair, PromptKind, RepairResult, TaskId, TaskKey};
+use regreen_model::{
+    FailureRecord, PlannedRepair, PromptKind, RecoveryTemplate, RepairResult, TaskId, TaskKey,
+};
 
 use crate::state::{AutomaticFix, Phase, State, TaskState};
 
 impl State {
+    /// Notes that a strategy of a template is used for a task.
+    pub(super) fn apply_template(&mut self, task: &TaskKey, template: &str, step: u32) {
+        let templates = self.config.templates.iter();
+        let mut named = templates.filter(|one| one.name() == template);
+        let guidance = named.next().and_then(RecoveryTemplate::guidance);
+        self.with(task, |task| {
+            task.template_steps.insert(template.to_owned(), step);
+            task.guidance = guidance;
+        });
+    }
+
     pub(super) fn end_repair(&mut self, fix: &TaskKey, result: &RepairResult) {
         let root = self.tasks.get(fix).map(|fix| fix.picked.root.clone());
         let is_owner = |task: &&mut TaskState| {

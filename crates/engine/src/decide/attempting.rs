@@ -112,6 +112,7 @@ fn order(turn: &Turn<'_>, task: &TaskState, prompt: PromptKind) -> AttemptOrder 
             .unwrap_or_default(),
         environment: turn.state.environment.clone(),
         experience: turn.experience_of(task),
+        guidance: turn.guidance_of(task),
     }
 }
 

@@ -9,7 +9,7 @@ use regreen_model::{
 use super::turn::Turn;
 use super::{asking, attempting, diagnosing, ending, picking, repairing, waiting};
 use crate::command::{Command, FixOrder};
-use crate::recovery::{self, FailureClass, Policy, RecoveryAction, Situation};
+use crate::recovery::{self, AppliedTemplate, FailureClass, Policy, RecoveryAction, Situation};
 use crate::state::{Phase, TaskState};
 
 /// How many characters of an error are compared to tell it from others.
@@ -148,10 +148,18 @@ fn recover_after(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
         Some(warning) => format!("{why}; {warning}"),
         None => why,
     };
-    match recovery::action_for(&situation(turn, task, inspection)) {
+    let situation = situation(turn, task, inspection);
+    let applied = recovery::applied_template(&situation);
+    let action = recovery::action_for(&situation);
+    let trouble = agent_trouble(task);
+    if let Some(applied) = applied {
+        apply_template(turn, applied);
+    }
+    match action {
         RecoveryAction::TryAgain => attempting::start(turn),
         RecoveryAction::Wait => waiting::start(turn),
         RecoveryAction::Repeat { delay_ms } => waiting::repeat(turn, delay_ms),
+        RecoveryAction::Pause { delay_ms } => waiting::pause(turn, delay_ms),
         RecoveryAction::Split => attempting::start_with(turn, PromptKind::Split),
         RecoveryAction::Enrich => attempting::start_with(turn, PromptKind::Enriched),
         RecoveryAction::AskPerson { why } => asking::ask(turn, &told(why), None),
@@ -162,10 +170,22 @@ fn recover_after(turn: &mut Turn<'_>, inspection: Option<&Inspection>) {
         RecoveryAction::GiveUp => give_up(turn),
         RecoveryAction::StopRetrying => stop_retrying(turn, inspection),
         RecoveryAction::StopRun => {
-            let why = agent_trouble(task).unwrap_or_default();
-            ending::broken(turn, &why);
+            ending::broken(turn, &trouble.unwrap_or_default());
         }
     }
+}
+
+fn apply_template(turn: &mut Turn<'_>, applied: AppliedTemplate) {
+    let Some(task) = turn.task().map(|task| task.key().clone()) else {
+        return;
+    };
+    turn.emit(Event::TemplateApplied {
+        task,
+        template: applied.template,
+        owner: applied.owner,
+        strategy: applied.strategy,
+        step: applied.step,
+    });
 }
 
 /// Returns the agent's own trouble, if that ended the last attempt.
@@ -202,6 +222,7 @@ fn situation<'a>(
         },
         inspection,
         experience: task.experience.as_deref(),
+        templates: &config.templates,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
     ERROR_CHARS, Event, Experience, FixBudget, PlainLine, PlanQuery, PromptKind, StateFile, TaskId,
-    TaskKey, Timestamp,
+    TaskKey, TemplatePrompt, Timestamp,
 };
 
 use super::Decision;
@@ -212,12 +212,23 @@ impl<'s> Turn<'s> {
     /// Returns what earlier failures show that are like the task's own, or like the one that it
     /// fixes.
     pub(super) fn experience_of(&self, task: &TaskState) -> Option<Box<Experience>> {
-        let (root, id) = (&task.picked.root, &task.key().id);
+        let fixed = || self.fixed_by(task)?.experience.clone();
+        task.experience.clone().or_else(fixed)
+    }
+
+    /// Returns what a recovery template says about the task's failure, or about the one that it fixes.
+    pub(super) fn guidance_of(&self, task: &TaskState) -> Option<TemplatePrompt> {
+        let fixed = || self.fixed_by(task)?.guidance.clone();
+        task.guidance.clone().or_else(fixed)
+    }
+
+    /// Returns the task that a fix of this run is for.
+    fn fixed_by(&self, fix: &TaskState) -> Option<&TaskState> {
+        let (root, id) = (&fix.picked.root, &fix.key().id);
         let is_fixed = |owner: &&TaskState| {
             owner.picked.root == *root && owner.fixes.iter().any(|(fix, _)| fix == id)
         };
-        let fixed = || self.tasks().find(is_fixed)?.experience.clone();
-        task.experience.clone().or_else(fixed)
+        self.tasks().find(is_fixed)
     }
 
     /// Returns the originals attempted in this run.

@@ -64,13 +64,20 @@ pub(crate) fn backoff_ms(waits: u32, now: Timestamp) -> u64 {
 
 /// Waits briefly before a repeat.
 pub(super) fn repeat(turn: &mut Turn<'_>, delay_ms: u64) {
+    if let Some(task) = turn.task().map(|task| task.key().clone()) {
+        turn.emit(Event::RepeatPlanned { task });
+    }
+    pause(turn, delay_ms);
+}
+
+/// Waits before the next attempt, or the next check if only that failed.
+pub(super) fn pause(turn: &mut Turn<'_>, delay_ms: u64) {
     let Some(task) = turn.task() else { return };
     let cause = task.failure.as_ref().map_or("", |failure| failure.cause());
     let (why, key) = (
         PlainLine::first_of(cause, SHOWN_CHARS).to_string(),
         task.key().clone(),
     );
-    turn.emit(Event::RepeatPlanned { task: key.clone() });
     let now = turn.now;
     let until = now.plus(delay_ms);
     turn.ask(Command::Wait { until }, |seq| Event::WaitStarted {

@@ -9,7 +9,7 @@ mod tests;
 use std::time::Duration;
 
 use regreen_model::{
-    AttemptReport, FailureRecord, Inspection, PlannedRepair, PromptKind, RepairAction,
+    AttemptReport, Experience, FailureRecord, Inspection, PlannedRepair, PromptKind, RepairAction,
     RepairPolicy, RepairResult, Timestamp,
 };
 
@@ -30,6 +30,8 @@ pub struct Terms {
     pub repairs: RepairPolicy,
     /// Whether the work may be split; its parts may not.
     pub divides: bool,
+    /// Whether failures are looked up in the user's history.
+    pub recalls: bool,
 }
 
 /// An attempt to make.
@@ -57,6 +59,8 @@ pub enum NextAction {
         /// Whether the wait comes before a repeat.
         repeats: bool,
     },
+    /// Look the failure up in the user's history.
+    Recall,
     /// Inspect the workspace for a repair.
     Inspect,
     /// Repair the environment.
@@ -104,8 +108,9 @@ impl NextAction {
             Self::Attempt(order) => order.words(),
             Self::Wait { repeats: true, .. } => "waited and repeated it".to_owned(),
             Self::Wait { repeats: false, .. } => "waited for the agent's service".to_owned(),
+            Self::Recall => "looked it up".to_owned(),
             Self::Inspect => "looked for a repair".to_owned(),
-            Self::Repair(repair) => format!("repair: {}", repair.does),
+            Self::Repair(repair) => format!("{}: {}", repair.action.response(), repair.does),
             Self::DoParts { parts, .. } => format!("divided into {} parts", parts.len()),
             Self::End(_) => "nothing more".to_owned(),
         }
@@ -146,6 +151,8 @@ pub enum Happened {
         /// Whether the wait came before a repeat rather than for the agent's service.
         repeats: bool,
     },
+    /// The failure was looked up: what earlier failures with the same cause show, if there are any.
+    Recalled(Option<Box<Experience>>),
     /// A repair was inspected.
     Inspected(Inspection),
     /// A repair ended.

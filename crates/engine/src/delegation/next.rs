@@ -1,8 +1,8 @@
 //! Decides what follows from what happened, by the recovery table.
 
 use regreen_model::{
-    AttemptClass, FailureRecord, Inspection, Limits, PlainLine, PromptKind, RepairAction,
-    RepairResult, Timestamp,
+    AttemptClass, Experience, FailureRecord, Inspection, Limits, PlainLine, PromptKind,
+    RepairAction, RepairResult, Timestamp,
 };
 
 use super::{Attempted, Conclusion, DelegatedOrder, Happened, NextAction, Terms};
@@ -42,8 +42,17 @@ pub fn next(terms: &Terms, happened: &[Happened], now: Timestamp) -> NextAction 
             recover(terms, past, last, failure, Some(&refused), now)
         }
         Some(Happened::Inspected(found)) => recover(terms, past, last, failure, Some(found), now),
+        Some(Happened::Attempted(_)) if terms.recalls && !is_the_agents_own(last) => {
+            NextAction::Recall
+        }
         _ => recover(terms, past, last, failure, None, now),
     }
+}
+
+/// Whether the agent or its service failed, rather than the work.
+fn is_the_agents_own(last: &Attempted) -> bool {
+    let class = FailureClass::of_ending(&last.report);
+    class.is_some_and(FailureClass::is_the_agents_own)
 }
 
 /// Splits the time and the remaining attempts among the parts.
@@ -78,21 +87,25 @@ fn recover(
             why: why(last, failure),
         }),
         RecoveryAction::AskPerson { why } | RecoveryAction::AskToRepair { why, .. } => {
-            needs_person(&why)
+            needs_person(&past.told(&why))
         }
-        RecoveryAction::Repeat { .. } | RecoveryAction::Split if is_used_up => {
+        RecoveryAction::Repeat { .. } | RecoveryAction::Pause { .. } | RecoveryAction::Split
+            if is_used_up =>
+        {
             NextAction::End(Conclusion::Failed)
         }
-        RecoveryAction::Repeat { delay_ms } => NextAction::Wait {
-            until: now.plus(delay_ms),
-            why: why(last, failure),
-            repeats: true,
-        },
+        RecoveryAction::Repeat { delay_ms } | RecoveryAction::Pause { delay_ms } => {
+            NextAction::Wait {
+                until: now.plus(delay_ms),
+                why: why(last, failure),
+                repeats: true,
+            }
+        }
         RecoveryAction::Split if terms.divides => {
             NextAction::Attempt(order(PromptKind::Split, terms.timeout_ms))
         }
         // It doesn't matter that no attempt is left: another one would lack the same information.
-        RecoveryAction::GiveUp if lacks_context(failure) => needs_person(LACKS_CONTEXT),
+        RecoveryAction::GiveUp if lacks_context(failure) => needs_person(&past.told(LACKS_CONTEXT)),
         RecoveryAction::Split | RecoveryAction::GiveUp | RecoveryAction::StopRetrying => {
             NextAction::End(Conclusion::Failed)
         }
@@ -114,7 +127,8 @@ fn action(
     let diagnosis = failure.confident_diagnosis();
     let repaired = past.repaired();
     recovery::action_for(&Situation {
-        experience: None,
+        experience: past.experience(),
+        templates: &[],
         class: FailureClass::of(Some(&last.report), diagnosis),
         failure: diagnosis,
         history: past.history(&repaired),
@@ -225,6 +239,25 @@ impl<'a> Past<'a> {
 
     fn last_attempt(self) -> Option<&'a Attempted> {
         self.attempts().next_back()
+    }
+
+    /// Returns what earlier failures show that are like the last one.
+    fn experience(self) -> Option<&'a Experience> {
+        let is_since = |happened: &&Happened| !matches!(happened, Happened::Attempted(_));
+        let since = self.0.iter().rev().take_while(is_since);
+        let mut recalled = since.filter_map(|happened| match happened {
+            Happened::Recalled(known) => known.as_deref(),
+            _ => None,
+        });
+        recalled.next()
+    }
+
+    /// Adds to a question that nothing has ever helped, if that is so.
+    fn told(self, why: &str) -> String {
+        match self.experience().and_then(Experience::warning) {
+            Some(warning) => format!("{why}; {warning}"),
+            None => why.to_owned(),
+        }
     }
 
     /// Returns the history that recovery decides by.

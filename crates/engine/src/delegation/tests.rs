@@ -13,6 +13,7 @@ const TERMS: Terms = Terms {
     max_wait_ms: 60_000,
     repairs: RepairPolicy::Safe,
     divides: true,
+    recalls: false,
 };
 
 fn now() -> Timestamp {
@@ -426,6 +427,7 @@ fn every_delegation_ends() {
         for step in 0.. {
             assert!(step < 40, "{kind} goes on for ever");
             let happened = match play.next() {
+                NextAction::Recall => Happened::Recalled(None),
                 NextAction::End(_) => break,
                 NextAction::Attempt(order) => Happened::Attempted(Box::new(Attempted {
                     order,
@@ -445,4 +447,71 @@ fn every_delegation_ends() {
             play = play.then(happened);
         }
     }
+}
+
+#[test]
+fn a_failure_is_looked_up_before_anything_is_done_about_it() {
+    let recalling = Terms {
+        recalls: true,
+        ..TERMS
+    };
+    let failed = || failed(FailureKind::MissingFile);
+    let play = Play::on(recalling).attempt(First, 300, failed());
+    assert_eq!(play.next(), NextAction::Recall);
+    let play = play.then(Happened::Recalled(None));
+    assert_eq!(play.next(), NextAction::Inspect);
+    // Trouble of the agent's own is nothing that a history of failures is about.
+    let interrupted = Attempted {
+        report: AttemptReport {
+            class: AttemptClass::Interrupted,
+            ..AttemptReport::default()
+        },
+        ..failed()
+    };
+    let play = Play::on(recalling).attempt(First, 300, interrupted);
+    assert!(matches!(play.next(), NextAction::Attempt(_)));
+}
+
+#[test]
+fn a_repair_that_never_helped_is_not_made_in_a_delegation() {
+    let action = RepairAction::Mkdir {
+        path: "out".to_owned(),
+    };
+    let repair = PlannedRepair {
+        does: "make the folder out".to_owned(),
+        action,
+    };
+    let known = Experience {
+        failures: 3,
+        workspaces: 1,
+        useless: vec![repair.action.response()],
+        nothing_helped: true,
+        ..Experience::default()
+    };
+    let recalling = Terms {
+        recalls: true,
+        ..TERMS
+    };
+    let play = |known: Option<&Experience>| {
+        let known = known.cloned().map(Box::new);
+        Play::on(recalling)
+            .attempt(First, 300, failed(FailureKind::MissingFile))
+            .then(Happened::Recalled(known))
+            .then(Happened::Inspected(Inspection::Allowed(repair.clone())))
+            .next()
+    };
+    assert_eq!(play(None), NextAction::Repair(repair.clone()));
+    assert!(matches!(play(Some(&known)), NextAction::Attempt(_)));
+    // A person is told that nothing has ever helped.
+    let asked = Play::on(recalling)
+        .attempt(First, 300, failed(FailureKind::ContradictoryRequirements))
+        .then(Happened::Recalled(Some(Box::new(known))))
+        .next();
+    let NextAction::End(Conclusion::NeedsPerson { why }) = asked else {
+        panic!("{asked:?}")
+    };
+    assert!(
+        why.ends_with("; this has failed 3 times in 1 repository, and nothing helped"),
+        "{why}"
+    );
 }

@@ -1,13 +1,16 @@
 //! Looks up the action in the recovery table.
 
+use std::collections::BTreeMap;
+
 use regreen_diagnosis::is_opinion;
 use regreen_model::{
     Experience, Failure, FailureCategory, FailureKind, Inspection, Limits, PlannedRepair,
-    RepairAction, RepairPolicy, named_span,
+    RecoveryTemplate, RepairAction, RepairPolicy, named_span,
 };
 
 use super::FailureClass;
 use super::table::{FREE_INTERRUPTIONS, RecoveryRule, Response};
+use super::template::strategy_for;
 
 /// The delays before repeats, if the failure names none.
 const REPEAT_DELAYS_MS: [u64; 2] = [2_000, 5_000];
@@ -37,6 +40,8 @@ pub struct Situation<'a> {
     pub inspection: Option<&'a Inspection>,
     /// What earlier failures with the same cause show.
     pub experience: Option<&'a Experience>,
+    /// What the user and the repository want done first.
+    pub templates: &'a [RecoveryTemplate],
 }
 
 /// How earlier failures of the task were handled.
@@ -63,6 +68,8 @@ pub struct RecoveryHistory<'a> {
     /// Whether it failed twice because the same thing was missing or forbidden, with nothing
     /// changed.
     pub is_stalled: bool,
+    /// How many strategies of each template were used for it.
+    pub template_steps: Option<&'a BTreeMap<String, u32>>,
 }
 
 /// The settings of the run.
@@ -94,6 +101,11 @@ pub enum RecoveryAction {
         /// How long to wait first.
         delay_ms: u64,
     },
+    /// Wait, then try again. Unlike a repeat, it costs one of the task's attempts.
+    Pause {
+        /// How long to wait first.
+        delay_ms: u64,
+    },
     /// Ask the agent to split the task.
     Split,
     /// Try again with the information that it lacked.
@@ -122,9 +134,16 @@ pub enum RecoveryAction {
     StopRetrying,
 }
 
-/// Looks up what to do about a failure.
+/// Looks up what to do about a failure: what a template says first, or else the table.
 #[must_use]
 pub fn action_for(situation: &Situation<'_>) -> RecoveryAction {
+    match strategy_for(situation) {
+        Some((_, action)) => action,
+        None => action_by_table(situation),
+    }
+}
+
+fn action_by_table(situation: &Situation<'_>) -> RecoveryAction {
     let situation = &situation.with_inspection();
     match RecoveryRule::of(situation.class).response(&situation.history) {
         Response::Wait => RecoveryAction::Wait,
@@ -186,6 +205,12 @@ impl Situation<'_> {
 }
 
 impl RecoveryHistory<'_> {
+    /// Returns how many strategies of a template were used.
+    pub(super) fn steps_of(&self, template: &str) -> u32 {
+        let steps = self.template_steps.and_then(|steps| steps.get(template));
+        steps.copied().unwrap_or(0)
+    }
+
     /// Whether the task has an attempt left. A reminder costs nothing.
     pub(crate) fn may_attempt(&self, limits: &Limits) -> bool {
         let is_free = self.is_reminder && self.interruptions <= FREE_INTERRUPTIONS;
@@ -286,7 +311,11 @@ fn may_be_repairable(failure: Option<&Failure>) -> bool {
 
 /// Asks a person, even if none is there yet. But if none is there and the agent reads prompts, it
 /// gets a fix task instead.
-fn ask_to_repair(situation: &Situation<'_>, repair: &PlannedRepair, why: &str) -> RecoveryAction {
+pub(super) fn ask_to_repair(
+    situation: &Situation<'_>,
+    repair: &PlannedRepair,
+    why: &str,
+) -> RecoveryAction {
     let why = format!("this may help: {}; {why}", repair.does);
     match (&repair.action, situation.policy) {
         (_, policy) if policy.listens && !policy.asks => RecoveryAction::Fix,

@@ -7,7 +7,7 @@ use regreen_model::{
 
 use super::*;
 
-const RECOVERING: Policy = Policy {
+pub(super) const RECOVERING: Policy = Policy {
     recovery: true,
     repairs: RepairPolicy::Safe,
     listens: true,
@@ -15,7 +15,7 @@ const RECOVERING: Policy = Policy {
     is_group: false,
 };
 
-fn failure(kind: FailureKind) -> Failure {
+pub(super) fn failure(kind: FailureKind) -> Failure {
     Failure {
         category: kind.category(),
         kind,
@@ -45,9 +45,10 @@ fn planned(name: &str) -> PlannedRepair {
     }
 }
 
-fn situation(class: FailureClass, limits: &Limits) -> Situation<'_> {
+pub(super) fn situation(class: FailureClass, limits: &Limits) -> Situation<'_> {
     Situation {
         experience: None,
+        templates: &[],
         class,
         failure: None,
         history: RecoveryHistory::default(),

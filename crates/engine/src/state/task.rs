@@ -1,10 +1,11 @@
 //! The state of one task.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_model::{
     AttemptClass, AttemptReport, ChoiceKind, Experience, FailureRecord, Mark, PickedTask,
-    PlannedRepair, PromptKind, RedTests, RepairAction, TaskId, TaskKey, UsageLedger,
+    PlannedRepair, PromptKind, RedTests, RepairAction, TaskId, TaskKey, TemplatePrompt,
+    UsageLedger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,12 @@ pub struct TaskState {
     /// What earlier failures with the same cause show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experience: Option<Box<Experience>>,
+    /// How many strategies of each recovery template were used for it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub template_steps: BTreeMap<String, u32>,
+    /// What the template for the last failure tells the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guidance: Option<TemplatePrompt>,
     /// The attempt in which it failed last.
     #[serde(default)]
     pub failed_attempt: Option<u32>,
@@ -172,6 +179,8 @@ impl TaskState {
             sessions: UsageLedger::default(),
             failure: picked.failed_before.clone(),
             experience: None,
+            template_steps: BTreeMap::new(),
+            guidance: None,
             failed_attempt: None,
             picked,
             refusal: None,
@@ -250,6 +259,7 @@ impl TaskState {
             repaired: &self.repaired,
             was_repaired: false,
             is_stalled: self.is_stalled,
+            template_steps: Some(&self.template_steps),
         }
     }
 }

@@ -85,7 +85,6 @@ impl Forecast {
 
     fn predict(&mut self, case: &TaskCase, is_scored: bool) {
         let predicted = self.risk.predict_case(case);
-        self.risk.rate_trust(case);
         if is_scored {
             self.scores.add(case, self.times.limit(case), predicted);
         }

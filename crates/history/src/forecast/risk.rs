@@ -217,22 +217,20 @@ impl RiskModel {
         self.outcomes >= MIN_OUTCOMES
     }
 
-    /// Returns what would have been predicted for a task of the past.
-    pub(super) fn predict_case(&self, case: &TaskCase) -> Option<Prediction> {
+    /// Returns what would have been predicted for a task of the past that is not yet learnt, and
+    /// rates the trusts by it.
+    pub(super) fn predict_case(&mut self, case: &TaskCase) -> Option<Prediction> {
         let features = case.features.as_ref().filter(|_| self.says_enough())?;
         let shifts = self.shifts(&case.agent, &case.identity, features);
-        Some(Prediction {
+        let predicted = Prediction {
             risk: shifts.risk(self.trust()),
             base: self.base(),
-        })
+        };
+        self.rate_trust(case, &shifts);
+        Some(predicted)
     }
 
-    /// Rates the trusts by a task that is not yet learnt.
-    pub(super) fn rate_trust(&mut self, case: &TaskCase) {
-        let Some(features) = case.features.as_ref().filter(|_| self.says_enough()) else {
-            return;
-        };
-        let shifts = self.shifts(&case.agent, &case.identity, features);
+    fn rate_trust(&mut self, case: &TaskCase, shifts: &Shifts) {
         let failed = f64::from(u8::from(case.failed_first));
         for (loss, trust) in self.losses.iter_mut().zip(TRUSTS) {
             *loss = *loss * DECAY + (shifts.risk(trust) - failed).powi(2);

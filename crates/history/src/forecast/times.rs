@@ -69,10 +69,7 @@ impl TaskTimes {
     pub(super) fn limit(&self, case: &TaskCase) -> Option<u64> {
         let groups = self.groups_of(case);
         let mut known = groups.iter().filter_map(|group| self.groups.get(group));
-        known
-            .find(|window| window.says_enough())?
-            .limit()
-            .map(|limit| limit.ms)
+        known.find(|window| window.says_enough())?.limit_ms()
     }
 
     /// Returns all groups of which enough is known, for an agent in a workspace.
@@ -131,19 +128,33 @@ impl Window {
     /// distribution of times is: the next of n + 1 exchangeable times is as likely to be in any
     /// place, so it is among the k smallest with the probability k / (n + 1).
     fn limit(&self) -> Option<SuggestedLimit> {
-        let mut sorted: Vec<Option<u64>> = self.attempts.iter().copied().collect();
-        // An attempt that was ended would have taken longer than any other, for all we know.
-        sorted.sort_by_key(|time| time.unwrap_or(u64::MAX));
-        let count = sorted.len();
-        let place = (LEVEL * (count as f64 + 1.0)).ceil() as usize;
+        let sorted = self.sorted();
         let at = |place: usize| *sorted.get(place.checked_sub(1)?)?;
-        let (least, most) = interval(count);
+        let (least, most) = interval(sorted.len());
         Some(SuggestedLimit {
-            ms: at(place)?,
+            ms: at(place(sorted.len()))?,
             at_least_ms: at(least).unwrap_or(0),
             at_most_ms: most.and_then(at),
         })
     }
+
+    /// Returns the limit without the interval, which takes longer.
+    fn limit_ms(&self) -> Option<u64> {
+        let sorted = self.sorted();
+        *sorted.get(place(sorted.len()).checked_sub(1)?)?
+    }
+
+    fn sorted(&self) -> Vec<Option<u64>> {
+        let mut sorted: Vec<Option<u64>> = self.attempts.iter().copied().collect();
+        // An attempt that was ended would have taken longer than any other, for all we know.
+        sorted.sort_unstable_by_key(|time| time.unwrap_or(u64::MAX));
+        sorted
+    }
+}
+
+/// Returns which of so many sorted times is the limit, counted from 1.
+fn place(count: usize) -> usize {
+    (LEVEL * (count as f64 + 1.0)).ceil() as usize
 }
 
 fn ended_by_itself(attempt: FirstAttempt) -> Option<u64> {

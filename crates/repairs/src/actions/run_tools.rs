@@ -7,12 +7,9 @@ use crate::context::RepairContext;
 use crate::folder::{Folder, is_in_place};
 use crate::interrupted::make_ignored;
 use crate::plan::{Check, ToolRun};
-use crate::plan::{ToolCall, ToolResult, ToolRunner};
+use crate::plan::{ToolCall, ToolRunner};
 
 use super::files::set_aside;
-
-/// How much of a tool's output is quoted.
-const QUOTED: usize = 300;
 
 /// The content of a file before the tools run.
 struct Before<'p> {
@@ -107,37 +104,10 @@ fn run_all(
         let fallback = run.fallback.as_ref().filter(|_| is_last);
         let is_done = ran.succeeded() || fallback.is_some_and(|call| runner.run(call).succeeded());
         if !is_done {
-            return Err(failed(call, &ran));
+            return Err(call.failure(&ran));
         }
     }
     Ok(())
-}
-
-fn failed(call: &ToolCall, ran: &ToolResult) -> String {
-    let program = call
-        .argv
-        .first()
-        .map(|program| program.to_string_lossy().into_owned());
-    let name = program
-        .as_deref()
-        .and_then(|path| path.rsplit('/').next())
-        .unwrap_or_default()
-        .to_owned();
-    let lines = ran
-        .output
-        .lines()
-        .rev()
-        .filter(|line| !line.trim().is_empty());
-    let last: String = lines
-        .take(1)
-        .flat_map(str::chars)
-        .filter(|c| !c.is_control())
-        .take(QUOTED)
-        .collect();
-    match ran.exit {
-        Some(code) => format!("{name} failed with exit code {code}: {last}"),
-        None => format!("{name} did not finish: {last}"),
-    }
 }
 
 fn check(

@@ -4,7 +4,8 @@ use regreen_model::{
     Advice, AgentIdentity, AnswerKind, AttemptClass, AttemptReport, Budgets, ChoiceKind, Event,
     Failure, FlakyTest, Inspection, Mark, OutlineKind, OutlineRow, PersonAnswer, PickedTask,
     PlanChanges, PromptKind, Regression, RepairAction, RepairResult, RunConfig, ServiceChange,
-    ServiceReport, StopSignal, TaskId, TaskKey, Timestamp, Verdict,
+    ServiceReport, StopSignal, TaskId, TaskKey, TemplateOwner, TemplateStrategy, Timestamp,
+    Verdict,
 };
 use serde::Serialize;
 
@@ -148,6 +149,13 @@ pub(super) enum PublicEvent<'e> {
         advice: &'e [Advice],
         useless: &'e [String],
         nothing_helped: bool,
+    },
+    TemplateApplied {
+        task: PublicTask,
+        template: &'e str,
+        owner: TemplateOwner,
+        strategy: TemplateStrategy,
+        step: u32,
     },
     RepairInspected {
         task: PublicTask,
@@ -429,6 +437,19 @@ impl<'e> PublicEvent<'e> {
                 advice: &known.advice,
                 useless: &known.useless,
                 nothing_helped: known.nothing_helped,
+            },
+            Event::TemplateApplied {
+                task,
+                template,
+                owner,
+                strategy,
+                step,
+            } => Self::TemplateApplied {
+                task: task.into(),
+                template,
+                owner: *owner,
+                strategy: *strategy,
+                step: *step,
             },
             Event::RepairInspected { task, inspection } => Self::inspected(task, inspection),
             Event::RepairStarted {

@@ -8,7 +8,8 @@ use regreen_model::{
     FailureRecord, FlakyTest, Inspection, Mark, NotRepeated, NotRepeatedReason, OutlineKind,
     OutlineRow, PersonAnswer, PersonChoice, PickedTask, PlanChanges, PlannedRepair, PromptKind,
     Regression, RepairAction, RepairResult, RunConfig, RunOutcome, ServiceChange, ServiceReport,
-    StopSignal, TaskFeatures, TaskId, TaskKey, TestReview, Timestamp, Verdict, VerifyCommand,
+    StopSignal, TaskFeatures, TaskId, TaskKey, TemplateOwner, TemplateStrategy, TestReview,
+    Timestamp, Verdict, VerifyCommand,
 };
 
 use crate::run::key;
@@ -46,6 +47,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::OpinionGiven { .. } => "OpinionGiven",
         Event::RecallAsked { .. } => "RecallAsked",
         Event::Recalled { .. } => "Recalled",
+        Event::TemplateApplied { .. } => "TemplateApplied",
         Event::InspectionAsked { .. } => "InspectionAsked",
         Event::RepairInspected { .. } => "RepairInspected",
         Event::RepairStarted { .. } => "RepairStarted",
@@ -598,6 +600,13 @@ fn repairs(text: &str) -> Vec<Event> {
         recalled(Some(known)),
         recalled(Some(hopeless)),
     ];
+    let applied = Event::TemplateApplied {
+        task: key("2", text),
+        template: text.to_owned(),
+        owner: TemplateOwner::User,
+        strategy: TemplateStrategy::Repair,
+        step: 1,
+    };
     let asked = Event::InspectionAsked {
         seq: 26,
         task: key("2", text),
@@ -619,7 +628,7 @@ fn repairs(text: &str) -> Vec<Event> {
     let first = opinions
         .into_iter()
         .chain(recall)
-        .chain([asked])
+        .chain([applied, asked])
         .chain(inspected);
     first.chain([started]).chain(ended).collect()
 }

@@ -13,6 +13,7 @@ use regreen_workspace::{Git, Oid};
 use super::gh::SupervisedGh;
 use super::progress_file::ProgressFile;
 use super::{CiEnd, CiError, CiEvent, CiHost, CiSetup, PullRequestChoice};
+use crate::asleep::SleepLedger;
 use crate::clock::now;
 use crate::process::{Processes, workspace_masks};
 use crate::tree::SupervisedGit;
@@ -129,6 +130,7 @@ impl<'h> Watch<'h> {
             masks: workspace_masks(root, &setup.secrets),
             stop: setup.stop.clone(),
             run: "ci".to_owned(),
+            asleep: SleepLedger::default(),
             last_copy: None,
         };
         let git = Git::open(root)?.with_hook_runner(Arc::new(SupervisedGit {

@@ -17,6 +17,7 @@ use super::{DelegationEnd, DelegationObserver, DelegationResult, DelegationSetup
 use crate::asleep::SleepLedger;
 use crate::clock;
 use crate::execution::ExecutionContext;
+use crate::observer::Memory;
 use crate::performer::PerformError;
 use crate::process::{Processes, workspace_masks};
 use crate::project_programs::ProjectPrograms;
@@ -33,6 +34,7 @@ pub(super) struct ActiveDelegation<'o> {
     pub(super) tracker: FileTracker,
     pub(super) idle_timeout_ms: Option<u64>,
     pub(super) diagnosis_ask: DiagnosisAsk,
+    pub(super) memory: Option<Box<dyn Memory>>,
     /// The first line of the prompt.
     pub(super) title: String,
     /// Variables set by repairs.
@@ -68,6 +70,7 @@ impl<'o> ActiveDelegation<'o> {
             tracker: FileTracker::new(&root),
             idle_timeout_ms: setup.idle_timeout_ms,
             diagnosis_ask: setup.diagnosis_ask,
+            memory: setup.memory,
             title: setup.prompt.lines().next().unwrap_or_default().to_owned(),
             context: ExecutionContext::new(
                 setup.agent,

@@ -186,13 +186,15 @@ impl ActiveDelegation<'_> {
         let prompt = self.prompts().delegated(&brief, &reason, resumes);
         let is_first = order.prompt == PromptKind::First && !resumes;
         let items = || items_for_text(&self.context.root, &work.prompt);
-        match is_first
+        let project = is_first
             .then(|| self.context.project_section(items))
-            .flatten()
-        {
-            Some(project) => format!("{}\n\n{project}", prompt.trim_end()),
-            None => prompt,
-        }
+            .flatten();
+        let known = state.experience.as_deref();
+        let remembered = known.and_then(|known| self.prompts().recall(&self.folder.id, known));
+        let sections = [project, remembered].into_iter().flatten();
+        sections.fold(prompt, |prompt, more| {
+            format!("{}\n\n{more}", prompt.trim_end())
+        })
     }
 
     /// Saves the prompt beside the log; refuses a prompt that an attempt has already failed with.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use regreen_diagnosis::reported_blocker;
 use regreen_engine::delegation::{DelegatedOrder, NextAction};
-use regreen_model::{FailureRecord, Timestamp};
+use regreen_model::{Experience, FailureRecord, Timestamp};
 use regreen_redaction::Masks;
 use regreen_store::{Delegation, Store, StoreError};
 
@@ -144,16 +144,28 @@ impl DelegationLog {
         self.change(attempt, |row| row.files = files)
     }
 
-    /// Notes the response to a failure, except for steps that change nothing.
+    /// Notes the response to a failure, except for steps that change nothing. Another attempt is told
+    /// what helped before.
     pub(super) fn tried(
         &mut self,
         attempt: LoggedAttempt,
         step: &NextAction,
+        known: Option<&Experience>,
     ) -> Result<(), StoreError> {
-        if matches!(step, NextAction::Inspect | NextAction::End(_)) {
+        if matches!(
+            step,
+            NextAction::Recall | NextAction::Inspect | NextAction::End(_)
+        ) {
             return Ok(());
         }
-        let words = self.masks.mask(&step.words());
+        let advised = known
+            .and_then(Experience::advised)
+            .filter(|_| matches!(step, NextAction::Attempt(_)));
+        let words = match advised {
+            Some(advised) => format!("{advised}; {}", step.words()),
+            None => step.words(),
+        };
+        let words = self.masks.mask(&words);
         self.change(attempt, |row| match &mut row.tried {
             Some(tried) => tried.push_str(&format!("; {words}")),
             None => row.tried = Some(words),

@@ -6,7 +6,8 @@ use regreen_engine::delegation::{
     Attempted, Conclusion, DelegatedOrder, Happened, NextAction, Terms, next,
 };
 use regreen_model::{
-    AttemptClass, AttemptReport, FailureCategory, FailureRecord, PlainLine, PromptKind, Transcript,
+    Advice, AttemptClass, AttemptReport, Experience, FailureCategory, FailureRecord, PlainLine,
+    PromptKind, Transcript,
 };
 
 use super::active::ActiveDelegation;
@@ -43,6 +44,8 @@ pub(super) struct DelegationOutcome {
 pub(super) struct DelegationState {
     pub(super) past: Vec<Happened>,
     pub(super) failed_prompts: Vec<String>,
+    /// What earlier failures show that are like the last one.
+    pub(super) experience: Option<Box<Experience>>,
     /// A description of each repair since the last failure.
     pub(super) repaired: Vec<String>,
     /// The failed attempt that regreen is recovering from.
@@ -88,7 +91,7 @@ impl ActiveDelegation<'_> {
         loop {
             let step = next(&work.terms, &state.past, clock::now());
             if let Some(failed) = state.failed {
-                self.log.tried(failed, &step)?;
+                self.log.tried(failed, &step, state.experience.as_deref())?;
             }
             match step {
                 NextAction::Attempt(order) => self.try_once(work, &mut state, order)?,
@@ -99,6 +102,10 @@ impl ActiveDelegation<'_> {
                 } => {
                     let waited = self.wait(until, &why, repeats)?;
                     state.past.push(waited);
+                }
+                NextAction::Recall => {
+                    let known = self.recall(&mut state);
+                    state.past.push(Happened::Recalled(known));
                 }
                 NextAction::Inspect => {
                     let found = self.inspect(work, &state)?;
@@ -113,6 +120,22 @@ impl ActiveDelegation<'_> {
                 NextAction::End(end) => return Ok(state.into_outcome(end)),
             }
         }
+    }
+
+    /// Looks the last failure up in the user's history.
+    fn recall(&mut self, state: &mut DelegationState) -> Option<Box<Experience>> {
+        let (memory, failure) = (self.memory.as_ref()?, state.failure.as_ref()?);
+        let known = memory.recall(failure, &self.folder.id).map(Box::new);
+        if let Some(known) = &known {
+            let healed = known.advice.first().map(Advice::words);
+            let healed =
+                healed.map(|words| format!("a failure like this was healed before: {words}"));
+            let told = known.warning().or(healed);
+            told.into_iter()
+                .for_each(|line| self.observer.milestone(&line));
+        }
+        state.experience.clone_from(&known);
+        known
     }
 
     fn try_once(
@@ -151,6 +174,7 @@ impl ActiveDelegation<'_> {
         made: &FinishedAttempt,
     ) -> Result<(), PerformError> {
         let failure = made.attempted.failure.clone();
+        state.experience = None;
         if let Some(failed) = state.failed.take() {
             self.log.helped(failed, failure.is_none())?;
         }

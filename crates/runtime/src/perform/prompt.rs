@@ -82,11 +82,13 @@ pub(super) fn written_prompt(
         performer.context.project_section(items)
     });
     let experience = order.experience.as_deref();
-    let remembered = experience.map(|experience| prompts.recall(&brief, experience));
+    let remembered = experience.map(|experience| prompts.recall(task.id.as_str(), experience));
+    let guidance = order.guidance.as_ref();
     let sections = [
         project.flatten(),
         prompts.left_running(&brief, &order.left_running),
         remembered.flatten(),
+        guidance.map(|guidance| prompts.recovery(&brief, guidance)),
         prompts.services(&brief, &service_lines(performer)),
         prompts.context(&brief, &order.context),
     ];

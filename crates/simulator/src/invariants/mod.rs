@@ -8,6 +8,7 @@ mod limits;
 mod originals;
 mod recall;
 mod rows;
+mod templates;
 
 use regreen_documents::{RowId, TaskFile};
 use regreen_model::{
@@ -23,6 +24,7 @@ use self::originals::Originals;
 use self::recall::Recall;
 use self::rows::Rows;
 pub(crate) use self::rows::{only_what_was_meant_changed, protected_rows_are_as_they_were};
+use self::templates::Templates;
 use crate::world::Check;
 use crate::world::{name_of, names};
 
@@ -35,6 +37,7 @@ pub(crate) struct Watch {
     rows: Rows,
     originals: Originals,
     recall: Recall,
+    templates: Templates,
     has_ids: bool,
 }
 
@@ -72,6 +75,7 @@ impl Watch {
             rows: Rows::default(),
             originals: Originals::of(file),
             recall: Recall::default(),
+            templates: Templates::default(),
             has_ids,
         }
     }
@@ -86,6 +90,7 @@ impl Watch {
         self.counters.hear(now, event)?;
         self.finished.hear(event, file)?;
         self.recall.hear(event)?;
+        self.templates.hear(event)?;
         match event {
             Event::TaskPicked { task } => self.evidence.picked(task),
             Event::AttemptStarted { task, .. } => self.evidence.starts(&name_of(task)),

@@ -11,7 +11,7 @@ use regreen_agents::Agent;
 use regreen_documents::vague_words;
 use regreen_engine::delegation::Terms;
 use regreen_model::RepairPolicy;
-use regreen_runtime::{DelegationSetup, Stop, delegate};
+use regreen_runtime::{DelegationSetup, Memory, Stop, delegate};
 use regreen_workspace::{Programs, ReadError, RealDisk, read_text, workspace_root};
 
 use self::output::Progress;
@@ -23,6 +23,7 @@ use crate::config::{
 use crate::exit::Exit;
 use crate::learned;
 use crate::problem::Problem;
+use crate::recalled::UserHistory;
 use crate::spec_context::{current_dir, local_zone, own_secrets, path_variable};
 
 /// The default time limit of the first attempt.
@@ -133,6 +134,7 @@ fn setup(arguments: &Delegate) -> Result<(DelegationSetup, Settings), Problem> {
         ));
     }
     let user_file = usual_user_file();
+    let has_state_folder = user_file.is_some();
     let rules = RuleFiles::load(user_file.as_deref(), &root);
     rules.note_broken(&here);
     let configuration = Configuration::load(user_file, &root, &here)?;
@@ -141,6 +143,7 @@ fn setup(arguments: &Delegate) -> Result<(DelegationSetup, Settings), Problem> {
     let texts = PromptTexts::load(&settings.prompts, &root, &here)?;
     let programs = Programs::new(&path_variable(), &root);
     let agent = agent(&settings, &programs)?;
+    let recalls = has_state_folder && settings.history_recall.value.is_on();
     let stop = Stop::default();
     stop.listen().map_err(Problem::Signals)?;
     let setup = DelegationSetup {
@@ -152,7 +155,9 @@ fn setup(arguments: &Delegate) -> Result<(DelegationSetup, Settings), Problem> {
             max_wait_ms: settings.max_wait.value.ms(),
             repairs: settings.repairs.value,
             divides: true,
+            recalls,
         },
+        memory: recalls.then(|| Box::new(UserHistory::new(&root, &settings)) as Box<dyn Memory>),
         verify_timeout_ms: settings.verify_timeout.value.ms(),
         idle_timeout_ms: settings.idle_timeout.value.limit().map(TimeLimit::ms),
         diagnosis_ask: settings.diagnosis_ask.value,

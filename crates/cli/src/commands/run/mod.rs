@@ -26,8 +26,8 @@ use crate::agent_lookup::{find_agent, identity, missing_login};
 use crate::arguments::task_id;
 use crate::commands::baseline::accepted_tests;
 use crate::config::{
-    Configuration, Count, Origin, PromptTexts, RuleFiles, SettingFlags, Settings, StoredLimits,
-    TimeSpan, usual_user_file,
+    Configuration, Count, Origin, PromptTexts, RecoveryTemplates, RuleFiles, SettingFlags,
+    Settings, StoredLimits, TimeSpan, usual_user_file,
 };
 use crate::exit::Exit;
 use crate::known_runs;
@@ -141,6 +141,10 @@ impl PreparedRun {
         let has_state_folder = user_file.is_some();
         let rules = RuleFiles::load(user_file.as_deref(), &places.root);
         rules.note_broken(&context.here);
+        let templates = match &user_file {
+            Some(file) => RecoveryTemplates::load(Some(file), &places.root, &context.here)?,
+            None => RecoveryTemplates::default(),
+        };
         let configuration = Configuration::load(user_file, &places.root, &context.here)?;
         let stored = limits_in(&places.state)?;
         let flags = &arguments.settings;
@@ -167,6 +171,7 @@ impl PreparedRun {
                     folder: (context.here != places.root)
                         .then(|| output::path_from_home(&places.root)),
                     in_git: is_in_git(&places.root),
+                    templates: templates.for_run(),
                     recall: has_state_folder && settings.history_recall.value.is_on(),
                     ..settings.run_config(&places.spec.name, arguments.only.clone())
                 },

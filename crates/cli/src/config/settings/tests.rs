@@ -181,6 +181,7 @@ fn every_setting_reaches_the_run() {
         in_git: true,
         auto_timeout: false,
         times: None,
+        templates: Vec::new(),
         keep_state: true,
         only,
         gate: Some("make check".to_owned()),

@@ -50,6 +50,10 @@ impl Makers {
     pub(super) fn name(&self, missing: &CommandInput) -> bool {
         match missing {
             CommandInput::Program(_) => false,
+            CommandInput::Module { name, .. } => {
+                self.has_word(&format!("{name}.py"))
+                    || self.words.contains(&format!("{}/", name.to_lowercase()))
+            }
             CommandInput::Path(path) => {
                 let path = path.trim_start_matches("./");
                 let name = path.rsplit('/').next().unwrap_or(path);

@@ -8,8 +8,11 @@ mod commands;
 mod estimate;
 mod finding;
 mod makers;
+mod modules;
 mod provided;
+mod reader;
 mod syntax;
+mod templates;
 
 use std::path::Path;
 
@@ -55,7 +58,7 @@ pub(super) fn check(setup: &RunSetup, plan: &TaskFile) -> Result<Vec<String>, Ru
 }
 
 /// Looks for what would stop a new run, and what may. Creates nothing, and starts nothing but the
-/// shell, which reads commands without running them.
+/// shell, which reads commands without running them, and Python, which looks up modules.
 #[must_use]
 pub fn preflight(setup: &RunSetup, plan: &TaskFile) -> Preflight {
     let mut found = Preflight::default();
@@ -82,7 +85,10 @@ fn look(setup: &RunSetup, plan: &TaskFile, store: Option<&Store>) -> Preflight {
     for command in &planned {
         provided::look(&mut found, setup, &programs, command);
     }
-    syntax::look(&mut found, setup, &programs, &planned, &masks);
+    let processes = reader::processes(setup, &masks);
+    syntax::look(&mut found, setup, &programs, &processes, &planned);
+    modules::look(&mut found, setup, &programs, &processes, &planned);
+    templates::look(&mut found, setup, &programs);
     if let Some(missing) = &setup.missing_login {
         found.add(PreflightFinding::warning(missing.clone(), ""));
     }

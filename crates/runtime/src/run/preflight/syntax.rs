@@ -1,25 +1,31 @@
 //! Commands that the shell can't read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::time::Duration;
 
 use regreen_documents::is_plain_command;
 use regreen_model::PlainLine;
-use regreen_redaction::Masks;
-use regreen_supervisor::{EndReason, Exit, Keepers, Stdin, Stream};
+use regreen_supervisor::Stdin;
 use regreen_workspace::{Programs, RealDisk};
 
 use super::commands::PlannedCommand;
 use super::finding::{Preflight, PreflightFinding};
-use crate::asleep::SleepLedger;
-use crate::process::{Job, Processes, Sink};
-use crate::run::{RunSetup, marker_prefix};
+use super::reader::{Answers, trusted_program};
+use crate::process::{Job, Processes};
+use crate::run::RunSetup;
 
-/// How long the shell may take to read a command.
-const READING: Duration = Duration::from_secs(5);
-/// How much of its complaint is kept.
-const KEPT: usize = 1024;
+/// How long the shell may take to read many commands.
+const READING: Duration = Duration::from_secs(20);
+/// How many commands one process reads. With `MAX_TEXT`, they fit into its arguments.
+const TEXTS_AT_ONCE: usize = 64;
+/// A longer command is left to its task.
+const MAX_TEXT: usize = 16 * 1024;
+/// Reads every argument, and prints the result.
+const READER: &str = r#"for text do
+printf '%s\n' "$text" | "$0" -n 2>&1
+printf '\0%s\0' "$?"
+done"#;
 const SHOWN_CHARS: usize = 160;
 /// What only shells say that gave up reading.
 const COMPLAINTS: [&str; 4] = [
@@ -29,36 +35,26 @@ const COMPLAINTS: [&str; 4] = [
     "unexpected end of file",
 ];
 
-/// Adds the commands that the shell can't read. The shell never runs them: they are its standard
-/// input, and it is told to only read.
+/// Adds the commands that the shell can't read. The shell never runs them: they are the input of a
+/// shell that is told to only read.
 pub(super) fn look(
     found: &mut Preflight,
     setup: &RunSetup,
     programs: &Programs,
+    processes: &Processes,
     planned: &[PlannedCommand],
-    masks: &Masks,
 ) {
     let Some(shell) = trusted_shell(setup, programs) else {
         return;
     };
-    let processes = Processes {
-        keepers: Keepers::new(setup.keeper.clone()),
-        root: setup.paths.root.clone(),
-        masks: masks.clone(),
-        stop: setup.stop.clone(),
-        asleep: SleepLedger::default(),
-        run: format!("{}preflight", marker_prefix(&setup.paths.root)),
-        last_copy: None,
-    };
-    let mut read: BTreeMap<&str, Option<String>> = BTreeMap::new();
-    for command in planned
+    let texts: BTreeSet<&str> = planned
         .iter()
-        .filter(|command| !is_plain_command(&command.text))
-    {
-        let complaint = read
-            .entry(&command.text)
-            .or_insert_with(|| complaint(&processes, &shell, &command.text));
-        if let Some(complaint) = complaint {
+        .map(|command| command.text.as_str())
+        .filter(|text| !is_plain_command(text) && text.len() <= MAX_TEXT)
+        .collect();
+    let complaints = complaints(processes, &shell, &texts.into_iter().collect::<Vec<_>>());
+    for command in planned {
+        if let Some(complaint) = complaints.get(command.text.as_str()) {
             let what = format!("the shell can't read a command: {complaint}");
             let help = "run `regreen lint` to see the task, and correct its Verify";
             found.add(PreflightFinding {
@@ -73,51 +69,59 @@ pub(super) fn look(
 fn trusted_shell(setup: &RunSetup, programs: &Programs) -> Option<OsString> {
     let shell = ["bash", "sh"]
         .into_iter()
-        .find_map(|name| programs.find(&RealDisk, name))?;
-    let real = shell.canonicalize().ok()?;
-    let root = setup.paths.root.canonicalize().ok()?;
-    (shell.is_absolute() && !shell.starts_with(&root) && !real.starts_with(&root))
-        .then(|| shell.into_os_string())
+        .find(|name| programs.find(&RealDisk, name).is_some())?;
+    trusted_program(setup, programs, shell)
 }
 
-/// Returns what the shell says about a command that it can't read.
-fn complaint(processes: &Processes, shell: &OsString, text: &str) -> Option<String> {
+/// Returns what the shell says about the commands that it can't read. A keeper takes longer to start
+/// than a shell, so one keeper has the shell read many.
+fn complaints<'t>(
+    processes: &Processes,
+    shell: &OsString,
+    texts: &[&'t str],
+) -> BTreeMap<&'t str, String> {
+    let mut complaints = BTreeMap::new();
+    for texts in texts.chunks(TEXTS_AT_ONCE) {
+        let said = read_all(processes, shell, texts).unwrap_or_default();
+        let mut parts = said.split('\0');
+        for text in texts {
+            let (Some(said), Some(code)) = (parts.next(), parts.next()) else {
+                break;
+            };
+            let complaint = complaint(said).filter(|_| code != "0");
+            complaints.extend(complaint.map(|complaint| (*text, complaint)));
+        }
+    }
+    complaints
+}
+
+/// Has the shell read each text. Returns what it says about each, and its exit code, each ended by a
+/// NUL. The texts are arguments of a fixed script, and the input of a shell that only reads.
+fn read_all(processes: &Processes, shell: &OsString, texts: &[&str]) -> Option<String> {
     let unset = |name: &str| (OsString::from(name), None);
+    let script = [shell.clone(), "-c".into(), READER.into(), shell.clone()];
+    let texts = texts.iter().map(|text| text.replace('\0', "").into());
     let job = Job {
-        argv: vec![shell.clone(), "-n".into()],
+        argv: script.into_iter().chain(texts).collect(),
         // A shell runs the files that these name, even if it only reads.
         env: vec![
             unset("BASH_ENV"),
             unset("ENV"),
             ("LC_ALL".into(), Some("C".into())),
         ],
-        stdin: Stdin::Bytes(format!("{}\n", text.replace('\0', "")).into_bytes()),
+        stdin: Stdin::Empty,
         timeout: READING,
         idle: None,
         purpose: "syntax".to_owned(),
     };
-    let mut said = Complaint(Vec::new());
-    let ended = processes.run(job, &mut said).ok()?;
-    let has_refused =
-        ended.reason == EndReason::Normal && matches!(ended.exit, Exit::Exited(code) if code != 0);
-    let said = String::from_utf8_lossy(&said.0).into_owned();
-    let line = said
-        .lines()
-        .find(|line| COMPLAINTS.iter().any(|words| line.contains(words)))?;
-    // `bash: line 3: syntax error …`
-    let line = line.split_once(": ").map_or(line, |(_, rest)| rest);
-    has_refused.then(|| PlainLine::flatten(line, SHOWN_CHARS).to_string())
+    Answers::of(processes, job)
 }
 
-/// Keeps the beginning of what a shell complains about.
-struct Complaint(Vec<u8>);
-
-impl Sink for Complaint {
-    fn take(&mut self, stream: Stream, bytes: &[u8]) -> bool {
-        let room = KEPT.saturating_sub(self.0.len());
-        if stream == Stream::Stderr {
-            self.0.extend(bytes.iter().take(room));
-        }
-        true
-    }
+/// Returns the line in which a shell says that it gave up reading.
+fn complaint(said: &str) -> Option<String> {
+    let is_complaint = |line: &&str| COMPLAINTS.iter().any(|words| line.contains(words));
+    let line = said.lines().find(is_complaint)?;
+    // `bash: line 3: syntax error …`
+    let line = line.split_once(": ").map_or(line, |(_, rest)| rest);
+    Some(PlainLine::flatten(line, SHOWN_CHARS).to_string())
 }

@@ -156,6 +156,12 @@ impl<'a> RunStory<'a> {
                 experience: Some(known),
                 ..
             } => tell_experience(known, page),
+            Event::TemplateApplied {
+                template,
+                owner,
+                strategy,
+                ..
+            } => page.detail(&strategy.applied_words(*owner, template)),
             Event::RepairInspected { inspection, .. } => tell_inspection(inspection, page),
             Event::RepairStarted {
                 attempt, repair, ..
