@@ -153,6 +153,7 @@ impl CiHost for Host<'_> {
             no_recovery_mode: false,
             max_fix_tasks: None,
             keep_going: false,
+            wait_for_answers: None,
             settings: self.arguments.settings.clone(),
         };
         let ended = super::run::run_for(&run, usual_user_file());
