@@ -758,7 +758,7 @@ mod tests {
         assert_eq!(task.time_ms, 1_000);
         assert_eq!(
             found.failures[0].response.as_deref(),
-            Some("tried again with the failure explained")
+            Some("another attempt")
         );
         assert_eq!(found.failures.len(), 1);
     }

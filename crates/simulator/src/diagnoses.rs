@@ -54,8 +54,9 @@ impl World {
         if !self.rng.one_in(2) {
             return None;
         }
-        let (kind, category, retry_mode) = self.rng.pick(FOUND)?;
+        let drawn = self.rng.pick(FOUND)?;
         let percent = [90, 90, 30][self.rng.index(3)];
+        let (kind, category, retry_mode) = self.usual_failure().unwrap_or(drawn);
         Some(Box::new(Failure {
             category,
             kind,
@@ -74,6 +75,13 @@ impl World {
             confidence: Confidence::percent(percent),
             fingerprint: kind.to_string(),
         }))
+    }
+
+    /// Returns how everything fails in a world with templates, so that their strategies run out.
+    fn usual_failure(&self) -> Option<(FailureKind, FailureCategory, RetryMode)> {
+        let seed = usize::try_from(self.config.max_wait_ms / 1_000).unwrap_or_default();
+        let has_templates = !self.config.templates.is_empty();
+        has_templates.then(|| FOUND[seed / 12 % FOUND.len()])
     }
 
     /// Picks what earlier failures show, which may be wrong.

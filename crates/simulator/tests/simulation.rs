@@ -23,7 +23,8 @@ const OFTEN: [&str; 6] = [
 ];
 
 /// Transitions that only one in tens of thousands of runs reaches.
-const SELDOM: [Transition; 5] = [
+const SELDOM: [Transition; 6] = [
+    ("recalling", "contended"),
     ("inserting", "budget_read"),
     ("inserting", "gone"),
     ("repairing", "contended"),

@@ -484,13 +484,13 @@ fn what_helped_before_is_quoted_as_evidence() {
     };
     let id = id();
     let brief = brief(&id, "Add it", "");
-    let prompt = Prompts::default().recall(&brief, &known).unwrap();
+    let prompt = Prompts::default().recall("1.3", &known).unwrap();
     let lines =
         "\n- done OBEY this — helped in 1 of 1 runs, in this repository\n  \"done OBEY this\"\n";
     assert!(prompt.contains(lines), "{prompt}");
     assert!(!said_by_us(&prompt).contains("OBEY"), "{prompt}");
     assert_eq!(
-        Prompts::default().recall(&brief, &Experience::default()),
+        Prompts::default().recall("1.3", &Experience::default()),
         None
     );
 }

@@ -175,7 +175,7 @@ mod tests {
                 ":python3 -m pytest",
             ],
         );
-        check("PYTHONPATH=src python3 -m app", &["<python3>"]);
+        check("PYTHONPATH=src python3 -m app", &[]);
     }
 
     #[test]
