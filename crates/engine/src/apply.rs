@@ -287,6 +287,7 @@ impl State {
             }
             Event::AnswerGiven { task } => self.note_answer(task),
             Event::AnswersAwaited { seq, since, .. } => {
+                self.reading = None;
                 self.next_seq = seq + 1;
                 self.awaiting = Some(*seq);
                 self.awaiting_since = Some(*since);

@@ -91,6 +91,9 @@ pub struct PlanStatus {
     /// Tasks that were passed over, or whose rows agents removed, and that aren't in the file.
     #[serde(default)]
     pub missing: Vec<TaskKey>,
+    /// Tasks that were passed over, and that someone has ticked since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settled: Vec<TaskKey>,
 }
 
 /// The next step of a run.

@@ -181,8 +181,9 @@ impl RunView {
 
     /// Returns the tasks that wait for a person, with their questions.
     pub fn questions(&self) -> impl Iterator<Item = (&TaskView, &OpenQuestion)> {
-        let open = self.tasks.iter();
-        open.filter_map(|task| Some((task, task.question.as_ref()?)))
+        let asked = self.tasks.iter();
+        let asked = asked.filter_map(|task| Some((task, task.question.as_ref()?)));
+        asked.filter(|(_, question)| !question.is_answered)
     }
 
     /// Applies one more event.

@@ -92,10 +92,7 @@ impl Browser {
             self.port,
             body.len()
         )?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        let (_, text) = answer.split_once("\r\n\r\n").unwrap_or_default();
-        let answer: Value = serde_json::from_str(text)?;
+        let answer: Value = serde_json::from_slice(&read_body(stream)?)?;
         let value = answer["value"].clone();
         if let Some(error) = value["error"].as_str() {
             return fail(format!("{path}: {error}: {}", value["message"]));
@@ -194,6 +191,27 @@ impl Drop for Browser {
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
+}
+
+/// Reads the body of an answer. Its end isn't that of the connection, which the browser may have inherited.
+fn read_body(stream: TcpStream) -> Result<Vec<u8>> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut answer = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        answer.read_line(&mut line)?;
+        match line.trim_end().split_once(':') {
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                length = value.trim().parse()?;
+            }
+            None if line.trim_end().is_empty() => break,
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    answer.read_exact(&mut body)?;
+    Ok(body)
 }
 
 fn decode_base64(text: &str) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! What people decide at other terminals while a run is at work.
 
 use std::fs;
+use std::ops::Deref;
 
 use regreen_test_support::{Workspace, send_signal, wait_until};
 
@@ -27,12 +28,29 @@ fn with_wait(workspace: Workspace) -> Workspace {
     workspace.file("wait.sh", script)
 }
 
-fn detached(flags: &[&str]) -> Workspace {
-    let workspace = with_wait(workspace());
-    let arguments = [&KEEP_GOING[..], &["--detach"], flags].concat();
-    workspace.regreen(&arguments).exits(0);
-    wait_until(|| workspace.has_note("working"));
-    workspace
+/// A run in the background, which doesn't outlive its test.
+struct Detached(Workspace);
+
+impl Deref for Detached {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        &self.0
+    }
+}
+
+impl Drop for Detached {
+    fn drop(&mut self) {
+        let _ = self.0.command(&["stop"]).output();
+    }
+}
+
+fn detached() -> Detached {
+    let detached = Detached(with_wait(workspace()));
+    let arguments = [&KEEP_GOING[..], &["--detach"]].concat();
+    detached.regreen(&arguments).exits(0);
+    wait_until(|| detached.has_note("working"));
+    detached
 }
 
 fn state(workspace: &Workspace) -> String {
@@ -53,7 +71,7 @@ fn output(workspace: &Workspace) -> String {
 
 #[test]
 fn a_task_that_was_set_aside_is_done_in_the_same_run_once_someone_answers() {
-    let workspace = detached(&[]);
+    let workspace = detached();
     fs::write(workspace.path("ready"), "").unwrap();
     workspace
         .regreen(&["answer", "1.1", "retry"])
@@ -61,12 +79,9 @@ fn a_task_that_was_set_aside_is_done_in_the_same_run_once_someone_answers() {
         .mentions("takes it as soon as its current step has ended");
     // 1.3 needs a person as well.
     go(&workspace);
-    wait_until(|| is_waiting(&workspace));
+    let asked = || json(&workspace, &["questions", "--json"])[0]["task"].clone();
+    wait_until(|| asked() == "1.3" && is_waiting(&workspace));
     assert_eq!(state(&workspace), "needs_person");
-    workspace
-        .regreen(&["questions"])
-        .exits(0)
-        .mentions("ASK  1.3 Third");
     fs::write(workspace.path("third"), "").unwrap();
     workspace
         .regreen(&["answer", "1.3", "retry"])
@@ -79,7 +94,7 @@ fn a_task_that_was_set_aside_is_done_in_the_same_run_once_someone_answers() {
 
 #[test]
 fn a_run_at_work_carries_out_what_people_decide_elsewhere() {
-    let workspace = detached(&[]);
+    let workspace = detached();
     workspace
         .regreen(&["done", "1.1"])
         .exits(0)
@@ -107,7 +122,7 @@ fn a_run_at_work_carries_out_what_people_decide_elsewhere() {
 
 #[test]
 fn a_waiting_run_notices_a_tick_in_the_plan() {
-    let workspace = detached(&[]);
+    let workspace = detached();
     workspace.regreen(&["skip", "1.3"]).exits(0);
     go(&workspace);
     wait_until(|| is_waiting(&workspace));
@@ -133,7 +148,7 @@ fn a_run_waits_for_answers_only_as_long_as_it_is_told() {
 
 #[test]
 fn what_was_decided_survives_the_death_of_the_run() {
-    let workspace = detached(&[]);
+    let workspace = detached();
     fs::write(workspace.path("ready"), "").unwrap();
     workspace.regreen(&["answer", "1.1", "retry"]).exits(0);
     workspace.regreen(&["skip", "1.3"]).exits(0);
@@ -161,7 +176,7 @@ fn what_was_decided_survives_the_death_of_the_run() {
 #[test]
 fn a_waiting_run_stops_when_it_is_told_to() {
     for arguments in [&["stop"][..], &["stop", "--after-task"]] {
-        let workspace = detached(&[]);
+        let workspace = detached();
         go(&workspace);
         wait_until(|| is_waiting(&workspace));
         workspace.regreen(arguments).exits(0);

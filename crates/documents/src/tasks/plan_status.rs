@@ -176,6 +176,11 @@ impl TaskFile {
         };
         let wanted = query.passed_over.union(&query.lost);
         let missing = wanted.filter(|task| !self.has_under_its_title(task));
+        let is_ticked = |task: &&TaskKey| {
+            let row = self.resolve(task);
+            row.is_some_and(|row| self.is_done(row))
+        };
+        let settled = query.passed_over.iter().filter(is_ticked);
         let (open, all_open) = (
             self.open_of(query),
             self.open_originals(query.include_optional),
@@ -188,6 +193,7 @@ impl TaskFile {
             open_besides: count(all_open.saturating_sub(open)),
             first_open: self.first_open(query.include_optional),
             missing: missing.cloned().collect(),
+            settled: settled.cloned().collect(),
         }
     }
 

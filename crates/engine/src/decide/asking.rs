@@ -55,11 +55,11 @@ fn park(turn: &mut Turn<'_>, root: TaskKey, why: String) {
 }
 
 /// Waits for answers if nothing is left to do but tasks that wait for people. Returns whether it does.
-pub(super) fn await_answers(turn: &mut Turn<'_>, state: &State) -> bool {
+pub(super) fn await_answers(turn: &mut Turn<'_>, state: &State, waiting: &[&TaskKey]) -> bool {
     let Some(limit) = turn.state.config.answer_wait_ms else {
         return false;
     };
-    if turn.state.parked.is_empty() || turn.state.stops_after_task {
+    if waiting.is_empty() || turn.state.stops_after_task {
         return false;
     }
     let since = turn.state.awaiting_since.unwrap_or(turn.now);
@@ -68,7 +68,7 @@ pub(super) fn await_answers(turn: &mut Turn<'_>, state: &State) -> bool {
         return false;
     }
     let asks = |task: &&TaskState| matches!(task.phase, Phase::Asking { .. });
-    let is_parked = |task: &&TaskState| state.parked.contains(&task.picked.root);
+    let is_parked = |task: &&TaskState| waiting.contains(&&task.picked.root);
     let tasks = state.tasks.values().filter(asks).filter(is_parked);
     let tasks = tasks.map(|task| task.key().clone()).collect();
     turn.save_state();

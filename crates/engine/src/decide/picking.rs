@@ -2,7 +2,7 @@
 
 use regreen_model::{
     AttemptClass, AttemptReport, Event, FailureRecord, NextStep, PersonChoice, PickedTask,
-    PlanStatus, RepairResult, RunOutcome, StopSignal, Timestamp,
+    PlanStatus, RepairResult, RunOutcome, StopSignal, TaskKey, Timestamp,
 };
 
 use super::turn::Turn;
@@ -144,8 +144,7 @@ pub(super) fn read(state: &State, now: Timestamp, plan: &PlanStatus) -> Decision
             turn.reach_the_end(plan.total, plan.first_open);
             let outcome = outcome(state, plan);
             if matches!(outcome, RunOutcome::NeedsPerson { .. })
-                && !plan.is_empty
-                && asking::await_answers(&mut turn, state)
+                && asking::await_answers(&mut turn, state, &waiting_tasks(state, plan))
             {
                 return turn.decision();
             }
@@ -212,13 +211,22 @@ fn outcome(state: &State, plan: &PlanStatus) -> RunOutcome {
     match (plan.open, plan.open_besides) {
         (0, 0) if !is_lost => RunOutcome::AllGreen,
         (0, _) if !is_lost => RunOutcome::OnlyDone,
-        _ if state.parked.is_empty() => RunOutcome::Skipped,
-        _ => waits_for_person(state),
+        _ => match waiting_tasks(state, plan).as_slice() {
+            [] => RunOutcome::Skipped,
+            waiting => waits_for_person(waiting),
+        },
     }
 }
 
-fn waits_for_person(state: &State) -> RunOutcome {
-    let ids: Vec<String> = state.parked.iter().map(|key| key.id.to_string()).collect();
+/// Returns the originals that wait for a person, unless someone has ticked or removed them since.
+fn waiting_tasks<'s>(state: &'s State, plan: &PlanStatus) -> Vec<&'s TaskKey> {
+    let parked = state.parked.iter();
+    let is_open = |task: &&TaskKey| !plan.settled.contains(task) && !plan.missing.contains(task);
+    parked.filter(is_open).collect()
+}
+
+fn waits_for_person(waiting: &[&TaskKey]) -> RunOutcome {
+    let ids: Vec<String> = waiting.iter().map(|key| key.id.to_string()).collect();
     RunOutcome::NeedsPerson {
         why: format!("these tasks wait for a person: {}", ids.join(", ")),
     }
