@@ -117,7 +117,7 @@ fn looking_starts_no_program() {
     for program in PROGRAMS {
         trap(&test, &format!("bin/{program}"));
     }
-    let looks: [&[&str]; 22] = [
+    let looks: [&[&str]; 24] = [
         &["lint", "demo"],
         &["tasks", "list", TASKS],
         &["tasks", "tick", TASKS, "1.1"],

@@ -8,6 +8,9 @@ use std::time::Instant;
 use super::agents::{Candidate, Cli, Sandbox};
 use super::{plugin, stop_hook};
 
+/// Returns what went wrong, with the folder of the agents and the program of regreen.
+type Scenario = fn(&Path, &Path) -> io::Result<String>;
+
 /// Runs the selected scenarios, and prints each result. Returns whether all passed.
 pub(crate) fn run_all(
     candidates: &[Candidate],
@@ -19,7 +22,7 @@ pub(crate) fn run_all(
     if !candidates.iter().any(is_claude) {
         return Ok(true);
     }
-    let scenarios: [(&str, fn(&Path, &Path) -> io::Result<String>); 2] = [
+    let scenarios: [(&str, Scenario); 2] = [
         (stop_hook::NAME, stop_hook::open_rows),
         (plugin::NAME, plugin::faults),
     ];
