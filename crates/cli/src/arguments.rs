@@ -155,6 +155,10 @@ pub struct Attach {
     /// Print one JSON event per line
     #[arg(long)]
     pub json: bool,
+    /// Print lines as `regreen run` does, also on a terminal
+    #[cfg(feature = "tui")]
+    #[arg(long, conflicts_with = "json")]
+    pub lines: bool,
 }
 
 #[cfg(feature = "dashboard")]

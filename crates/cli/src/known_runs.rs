@@ -46,8 +46,16 @@ pub fn remember(paths: &SpecPaths) {
     }
 }
 
+/// Returns the name of a spec's place, if runs of it are remembered.
+#[cfg(feature = "tui")]
+pub fn place_of(paths: &SpecPaths) -> Option<String> {
+    let record = StateRecord::new(KIND, (&paths.root, paths.spec_key()))?;
+    record.read::<RunPlace>()?;
+    Some(record.name())
+}
+
 /// Watches for specs that are run for the first time.
-#[cfg(feature = "dashboard")]
+#[cfg(any(feature = "dashboard", feature = "tui"))]
 pub fn watch() -> std::io::Result<regreen_overview::ChangeFeed> {
     let record = StateRecord::new(KIND, "").ok_or(std::io::ErrorKind::NotFound)?;
     record.watch()
@@ -131,7 +139,10 @@ impl FollowedRuns {
         }
         let choices = store.choices(&paths.spec_key()).map_err(Problem::journal)?;
         followed.read_new(&store)?;
-        Arc::make_mut(&mut followed.view).settle(&choices);
+        // A face may still show the view, which would be copied.
+        if !choices.is_empty() {
+            Arc::make_mut(&mut followed.view).settle(&choices);
+        }
         Ok(Some(KnownRun {
             place,
             paths,
@@ -150,10 +161,10 @@ impl FollowedRun {
     }
 
     fn read_new(&mut self, store: &Store) -> Result<(), Problem> {
-        let view = Arc::make_mut(&mut self.view);
+        let view = &mut self.view;
         let read = self
             .reader
-            .for_each_new(store, |at, event| view.apply(at, &event));
+            .for_each_new(store, |at, event| Arc::make_mut(view).apply(at, &event));
         read.map_err(Problem::from_reading)
     }
 }

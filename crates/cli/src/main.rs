@@ -14,7 +14,7 @@ mod exit;
 mod history;
 mod known_runs;
 mod learned;
-#[cfg(feature = "dashboard")]
+#[cfg(any(feature = "dashboard", feature = "tui"))]
 mod machine;
 mod outlook;
 mod output;

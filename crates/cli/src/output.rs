@@ -199,6 +199,12 @@ pub fn is_live() -> bool {
     io::stdout().is_terminal() && io::stderr().is_terminal() && !is_dumb().unwrap_or(true)
 }
 
+/// Whether the whole screen can be used, and someone can press keys.
+#[cfg(feature = "tui")]
+pub fn can_take_screen() -> bool {
+    is_live() && io::stdin().is_terminal()
+}
+
 fn palette(is_terminal: bool) -> Palette {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_colored = match COLOR.get().copied().unwrap_or_default() {

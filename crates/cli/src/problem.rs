@@ -201,6 +201,12 @@ pub enum Problem {
     #[cfg(feature = "dashboard")]
     #[error(transparent)]
     Serve(#[from] regreen_dashboard::ServeError),
+    #[cfg(feature = "tui")]
+    #[error("this needs a terminal to be shown on")]
+    NoTerminal,
+    #[cfg(feature = "tui")]
+    #[error(transparent)]
+    Tui(#[from] regreen_tui::TuiError),
     #[error("cannot listen for signals")]
     Signals(#[source] std::io::Error),
     #[error("cannot find the regreen executable")]
@@ -344,6 +350,10 @@ impl Problem {
             Self::Serve(_) => {
                 set_up("another program may use this port; try `regreen serve --port 0`")
             }
+            #[cfg(feature = "tui")]
+            Self::NoTerminal => bad_input("`regreen ps` and `regreen attach` print to anything"),
+            #[cfg(feature = "tui")]
+            Self::Tui(_) => set_up("`regreen attach --lines` shows a run in lines"),
             Self::RunKilled => (
                 Exit::Terminated,
                 Some("nothing is lost: `regreen run` resumes it".to_owned()),

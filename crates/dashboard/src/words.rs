@@ -1,7 +1,7 @@
 //! How things are called on the pages.
 
 use regreen_model::{Dollars, PromptKind, Span, Spending, TaskKey, Timestamp};
-use regreen_overview::{Activity, RunState, RunSummary, TaskView};
+use regreen_overview::{RunState, TaskState};
 
 pub(crate) fn name(key: &TaskKey) -> String {
     format!("{} {}", key.id, key.title)
@@ -22,24 +22,6 @@ pub(crate) fn spent(spending: &Spending) -> String {
     format!("{time}{}", cost.unwrap_or_default())
 }
 
-/// Returns what a run is doing, if a process is at work on it.
-pub(crate) fn doing(run: &RunSummary, now: Timestamp) -> Option<String> {
-    if !run.is_active() {
-        return None;
-    }
-    let task = run.current.as_ref().map(name);
-    let what = match &run.activity {
-        Activity::Attempt { attempt, .. } => format!("attempt {attempt}"),
-        Activity::Waiting { why, .. } => format!("waiting: {why}"),
-        other => other.name().to_owned(),
-    };
-    let since = run.activity.since().map(|since| now.since(since));
-    let since = since.map(|millis| format!(" for {}", Span::whole_seconds(millis)));
-    let what = format!("{what}{}", since.unwrap_or_default());
-    let parts: Vec<String> = task.into_iter().chain([what]).collect();
-    Some(parts.join(" · "))
-}
-
 /// Returns the class of a state, which has its colour.
 pub(crate) fn tone(state: RunState) -> &'static str {
     match state {
@@ -58,22 +40,16 @@ pub(crate) fn state(state: RunState) -> &'static str {
 }
 
 /// Returns the state of a task, with its class.
-pub(crate) fn task_state(task: &TaskView) -> (&'static str, &'static str) {
-    if task.question.is_some() {
-        ("needs you", "badge question")
-    } else if task.superseded {
-        ("not needed", "badge plain")
-    } else if task.done && !task.fixes.is_empty() {
-        ("healed", "badge good")
-    } else if task.done {
-        ("done", "badge good")
-    } else if task.skipped {
-        ("skipped", "badge warning")
-    } else if task.failure.is_some() {
-        ("failed", "badge bad")
-    } else {
-        ("open", "badge plain")
-    }
+pub(crate) fn task_state(state: TaskState) -> (&'static str, &'static str) {
+    let class = match state {
+        TaskState::Current => "badge action",
+        TaskState::NeedsPerson => "badge question",
+        TaskState::Healed | TaskState::Done => "badge good",
+        TaskState::Skipped => "badge warning",
+        TaskState::Failed => "badge bad",
+        TaskState::NotNeeded | TaskState::Optional | TaskState::Open => "badge plain",
+    };
+    (state.words(), class)
 }
 
 pub(crate) fn prompt(kind: PromptKind) -> &'static str {

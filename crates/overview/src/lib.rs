@@ -28,6 +28,8 @@ mod report;
 mod response;
 mod run_state;
 mod run_view;
+mod task_filter;
+mod task_state;
 mod task_view;
 mod timeline;
 
@@ -43,5 +45,7 @@ pub use report::{CauseAndFix, Healed, Report, ReportedQuestion, ReportedTask, Re
 pub use response::{Response, answered_task, prompt_words, response_to};
 pub use run_state::RunState;
 pub use run_view::{Activity, OpenQuestion, RunView};
+pub use task_filter::TaskFilter;
+pub use task_state::TaskState;
 pub use task_view::{AttemptView, TaskFix, TaskView};
 pub use timeline::{Stretch, Timeline, Work};

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use regreen_model::{ChoiceKind, OutlineRow, Spending, TaskKey, Timestamp};
+use regreen_model::{ChoiceKind, OutlineRow, Span, Spending, TaskKey, Timestamp};
 
 use crate::answer_choice::AnswerChoice;
 use crate::change_feed::ChangeFeed;
@@ -54,6 +54,26 @@ impl RunSummary {
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.process.is_some() || matches!(self.state, RunState::Running | RunState::Waiting)
+    }
+
+    /// Returns what it is doing, if a process is at work on it.
+    #[must_use]
+    pub fn doing(&self, now: Timestamp) -> Option<String> {
+        if !self.is_active() {
+            return None;
+        }
+        let task = self.current.as_ref();
+        let task = task.map(|key| format!("{} {}", key.id, key.title));
+        let what = match &self.activity {
+            Activity::Attempt { attempt, .. } => format!("attempt {attempt}"),
+            Activity::Waiting { why, .. } => format!("waiting: {why}"),
+            other => other.name().to_owned(),
+        };
+        let since = self.activity.since().map(|since| now.since(since));
+        let since = since.map(|millis| format!(" for {}", Span::whole_seconds(millis)));
+        let what = format!("{what}{}", since.unwrap_or_default());
+        let parts: Vec<String> = task.into_iter().chain([what]).collect();
+        Some(parts.join(" · "))
     }
 }
 

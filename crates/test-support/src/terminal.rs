@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::background::{send_signal, wait_for_exit};
 use crate::emulator::{Emulator, OnResize};
@@ -142,6 +142,12 @@ impl TerminalSession<'_> {
     pub fn resize(&mut self, size: (u16, u16)) {
         self.sizes.push((self.bytes().len(), size));
         tcsetwinsize(&self.keyboard, window(size)).unwrap();
+    }
+
+    /// Whether the terminal reads lines and shows what is typed, as a shell expects it.
+    pub fn is_ordinary(&self) -> bool {
+        let modes = tcgetattr(&self.keyboard).unwrap().local_modes;
+        modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
     }
 
     /// Returns everything written to the terminal, including control sequences.

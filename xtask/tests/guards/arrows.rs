@@ -18,6 +18,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("history", &["model", "diagnosis", "store"]),
     ("reporters", &["model", "diagnosis"]),
     ("dashboard", &["model", "overview", "history", "reporters"]),
+    ("tui", &["model", "overview", "reporters"]),
     ("engine", &["model", "diagnosis"]),
     ("supervisor", &["model", "redaction"]),
     ("workspace", &["model"]),
@@ -63,6 +64,7 @@ const BELOW_CLI: [&str; 18] = [
     "overview",
     "reporters",
     "dashboard",
+    "tui",
 ];
 
 /// Crates for tests and tools only: the product is built without them.

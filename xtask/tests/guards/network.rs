@@ -9,8 +9,12 @@ use crate::arrows::{folder_of, package_of};
 use crate::outside_world::sources;
 use crate::tree;
 
-/// The faces that may listen when they are asked to, and what they may be built from for that.
-const LISTENERS: [(&str, &[&str]); 1] = [("dashboard", &["hyper", "mio", "socket2", "tokio"])];
+/// The faces, and which of these libraries they may be built from: one listens when it is asked to,
+/// one waits for keys.
+const FACES: [(&str, &[&str]); 2] = [
+    ("dashboard", &["hyper", "mio", "socket2", "tokio"]),
+    ("tui", &["mio"]),
+];
 
 /// Networking libraries, async runtimes and what is below them.
 const NETWORKING: [&str; 16] = [
@@ -42,8 +46,8 @@ const SOCKETS: [&str; 6] = [
     "AddressFamily::INET",
 ];
 
-/// What a face that listens may use of these.
-const LISTENING: [&str; 1] = ["TcpListener"];
+/// The face that listens, and what it may use of these.
+const LISTENING: (&str, &str) = ("dashboard", "TcpListener");
 
 /// Returns the packages that each package is built from, without those for tests.
 fn dependencies(metadata: &Value) -> BTreeMap<String, Vec<String>> {
@@ -72,7 +76,7 @@ fn dependencies(metadata: &Value) -> BTreeMap<String, Vec<String>> {
 /// Returns the networking libraries that a package is built from, as far as they don't come with
 /// one of the faces.
 fn reachable(all: &BTreeMap<String, Vec<String>>, from: &str) -> BTreeSet<String> {
-    let faces: Vec<String> = LISTENERS.iter().map(|(face, _)| package_of(face)).collect();
+    let faces: Vec<String> = FACES.iter().map(|(face, _)| package_of(face)).collect();
     let (mut seen, mut next) = (BTreeSet::new(), vec![from.to_owned()]);
     while let Some(package) = next.pop() {
         let is_other_face = package != from && faces.contains(&package);
@@ -87,7 +91,7 @@ fn reachable(all: &BTreeMap<String, Vec<String>>, from: &str) -> BTreeSet<String
 fn complaints(all: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     let ours = all.keys().filter_map(|package| folder_of(package));
     let complaint = |folder: &str| {
-        let allowed = LISTENERS.iter().find(|(face, _)| *face == folder);
+        let allowed = FACES.iter().find(|(face, _)| *face == folder);
         let allowed = allowed.map_or(&[][..], |(_, allowed)| allowed);
         let found = reachable(all, &package_of(folder));
         let forbidden = found.into_iter();
@@ -139,14 +143,18 @@ fn a_library_for_networks_is_found_however_deep_it_is() {
         complaints(&client),
         ["dashboard is built from [\"reqwest\"]"]
     );
+    let more_than_keys = graph(&[("regreen-tui", "mio"), ("regreen-tui", "tokio")]);
+    assert_eq!(
+        complaints(&more_than_keys),
+        ["tui is built from [\"tokio\"]"]
+    );
 }
 
 #[test]
 fn nothing_of_ours_opens_a_connection() {
     for (path, text) in sources() {
         let face = path.iter().nth(1).and_then(|folder| folder.to_str());
-        let listens = LISTENERS.iter().any(|(folder, _)| Some(*folder) == face);
-        let is_allowed = |name: &&&str| listens && LISTENING.contains(*name);
+        let is_allowed = |name: &&&str| face == Some(LISTENING.0) && **name == LISTENING.1;
         let found: Vec<&&str> = SOCKETS
             .iter()
             .filter(|name| text.contains(**name))

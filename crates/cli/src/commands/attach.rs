@@ -1,4 +1,5 @@
-//! `regreen attach`: shows a run that was started anywhere, from its journal.
+//! `regreen attach`: shows a run that was started anywhere, from its journal. On a terminal, the
+//! terminal interface does; what follows prints lines.
 
 use std::os::fd::AsFd as _;
 use std::time::Duration;
@@ -31,6 +32,15 @@ pub fn run(arguments: &Attach) -> Result<Exit, Problem> {
     let run = history.run_named(None, &context.places.spec.name)?;
     let stop = Stop::default();
     stop.listen().map_err(Problem::Signals)?;
+    #[cfg(feature = "tui")]
+    if !arguments.json
+        && !arguments.lines
+        && super::tui::show_run(&context.places, &run.id, &stop)?
+        && is_active(&context.places)
+    {
+        say_detached();
+        return Ok(Exit::Success);
+    }
     let mut attached = Attached {
         reader: JournalReader::new(run.id),
         paths: context.places,
@@ -103,8 +113,7 @@ impl Attached {
     }
 
     fn is_active(&self) -> bool {
-        let holder = TreeLock::holder(&self.paths.root);
-        holder.is_some_and(|holder| holder.runs(&self.paths))
+        is_active(&self.paths)
     }
 
     /// Opens the journal anew: a journal that was closed when it was opened shows no changes.
@@ -163,9 +172,7 @@ impl Attached {
     fn end(self, seen: Seen) -> Result<Exit, Problem> {
         if seen == Seen::Enough {
             self.view.leave(now());
-            output::say(
-                "detached; the run continues (`regreen attach` shows it, `regreen stop` stops it)",
-            );
+            say_detached();
             return Ok(Exit::Success);
         }
         match self.outcome {
@@ -179,6 +186,16 @@ impl Attached {
             }
         }
     }
+}
+
+/// Whether a process is at work on a run of the spec.
+fn is_active(paths: &SpecPaths) -> bool {
+    let holder = TreeLock::holder(&paths.root);
+    holder.is_some_and(|holder| holder.runs(paths))
+}
+
+fn say_detached() {
+    output::say("detached; the run continues (`regreen attach` shows it, `regreen stop` stops it)");
 }
 
 /// Whether an event begins the time that a view counts.

@@ -30,6 +30,8 @@ mod serve;
 mod stats;
 pub mod stop;
 mod tasks;
+#[cfg(feature = "tui")]
+mod tui;
 mod undo;
 mod use_spec;
 
@@ -79,6 +81,9 @@ pub enum Command {
     Answer(Answer),
     /// Show a run that was started anywhere; Ctrl-C leaves it running
     Attach(Attach),
+    /// Watch and steer all runs in this terminal: tasks, attempts, logs, questions
+    #[cfg(feature = "tui")]
+    Tui,
     /// Serve a dashboard of all runs to your browser, on this machine only
     #[cfg(feature = "dashboard")]
     Serve(Serve),
@@ -191,6 +196,8 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Questions(arguments) => questions::run(&arguments),
         Command::Answer(arguments) => answer::run(&arguments),
         Command::Attach(arguments) => attach::run(&arguments),
+        #[cfg(feature = "tui")]
+        Command::Tui => tui::run(),
         #[cfg(feature = "dashboard")]
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

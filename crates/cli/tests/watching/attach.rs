@@ -61,7 +61,7 @@ fn nothing_that_happens_to_the_view_changes_the_run() {
 fn ctrl_c_leaves_the_live_view_and_the_run_goes_on() {
     let workspace = patient();
     let run = workspace.start(&[], "working");
-    let mut command = workspace.command(&["attach"]);
+    let mut command = workspace.command(&["attach", "--lines"]);
     command.env("TERM", "xterm");
     let mut session = workspace.terminal_session(command, (24, 80));
     session.sees("1.1 First");

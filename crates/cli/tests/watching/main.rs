@@ -9,6 +9,7 @@ mod questions;
 mod report;
 mod serve;
 mod sleep;
+mod tui;
 
 use regreen_test_support::Workspace;
 use serde_json::Value;

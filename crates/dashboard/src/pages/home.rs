@@ -91,7 +91,7 @@ fn card(h: &mut Html, run: &RunSummary, now: Timestamp) {
     h.el("li", &[], |h| {
         head(h, run);
         progress(h, run);
-        if let Some(doing) = words::doing(run, now) {
+        if let Some(doing) = run.doing(now) {
             h.say("p", &[], &doing);
         }
         let sign = format!("last sign {}", words::ago(now, run.last_sign));

@@ -1,7 +1,7 @@
 //! One run: what it is doing, when it did what, what failed, and its tasks.
 
 use regreen_model::{Span, Timestamp};
-use regreen_overview::{RunDetails, TaskView};
+use regreen_overview::{RunDetails, TaskState, TaskView};
 use regreen_reporters::{headline, kind_and_place};
 
 use super::{Site, badge, button, facts, form, home, page, questions, run_crumb, task_link, tree};
@@ -34,7 +34,8 @@ fn summary(h: &mut Html, run: &RunDetails, now: Timestamp) {
     let summary = &run.summary;
     h.el("p", &[("class", "head")], |h| {
         badge(h, (words::state(summary.state), words::tone(summary.state)));
-        h.text(&words::doing(summary, now).unwrap_or_else(|| summary.state.words().to_owned()));
+        let doing = summary.doing(now);
+        h.text(doing.as_deref().unwrap_or(summary.state.words()));
     });
     home::progress(h, summary);
     let waited = Span::from_millis(run.view.waited_ms);
@@ -102,7 +103,7 @@ fn failure(h: &mut Html, run: &RunDetails, task: &TaskView) {
     let Some(record) = &task.failure else { return };
     h.el("li", &[], |h| {
         h.el("p", &[("class", "head")], |h| {
-            badge(h, words::task_state(task));
+            badge(h, words::task_state(TaskState::of(task)));
             task_link(h, &run.summary.key, &task.key);
         });
         h.say(

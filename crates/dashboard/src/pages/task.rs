@@ -1,7 +1,7 @@
 //! One task: its attempts, why they failed, what was tried, and the fixes.
 
 use regreen_model::{FailureRecord, Span, TaskFailure, TaskKey};
-use regreen_overview::{AttemptRef, AttemptText, AttemptView, RunDetails, TaskView};
+use regreen_overview::{AttemptRef, AttemptText, AttemptView, RunDetails, TaskState, TaskView};
 use regreen_reporters::headline;
 
 use super::{Site, badge, button, facts, form, page, questions, run_crumb, task_link};
@@ -40,9 +40,9 @@ fn state(h: &mut Html, run: &RunDetails, task: &TaskView) {
     let is_ticked = row.is_some_and(|row| row.done) && !task.done;
     h.el("p", &[("class", "head")], |h| {
         if is_ticked {
-            badge(h, ("done", "badge good"));
+            badge(h, words::task_state(TaskState::Done));
         } else {
-            badge(h, words::task_state(task));
+            badge(h, words::task_state(TaskState::of(task)));
         }
         let marks: Vec<String> = task.marks.iter().map(ToString::to_string).collect();
         h.text(&marks.join(" · "));
@@ -83,7 +83,7 @@ fn lineage(h: &mut Html, run: &RunDetails, task: &TaskView) {
                 h.el("li", &[], |h| {
                     match found {
                         Some(found) => {
-                            badge(h, words::task_state(found));
+                            badge(h, words::task_state(TaskState::of(found)));
                             task_link(h, &run.summary.key, &found.key);
                         }
                         None => h.text(fix.id.as_str()),

@@ -1,7 +1,7 @@
 //! The tasks of a run as a tree, with fixes below what they fix.
 
 use regreen_model::{OutlineKind, OutlineRow};
-use regreen_overview::{RunDetails, TaskView};
+use regreen_overview::{RunDetails, TaskFilter, TaskState};
 
 use super::{Site, badge, task_link};
 use crate::html::Html;
@@ -12,25 +12,15 @@ const ROWS: usize = 200;
 /// Deeper rows are not indented any further.
 const MAX_DEPTH: u16 = 8;
 
-/// Which tasks are shown.
-const FILTERS: [(&str, &str); 6] = [
-    ("all", "All"),
-    ("open", "Open"),
-    ("failed", "Failed"),
-    ("healed", "Healed"),
-    ("done", "Done"),
-    ("marked", "With remarks"),
-];
-
 pub(super) fn tree(h: &mut Html, site: &Site<'_>, run: &RunDetails) {
     let filter = Filter {
-        show: site.query.get("show"),
+        show: TaskFilter::from_name(site.query.get("show")).unwrap_or_default(),
         words: site.query.get("q").to_lowercase(),
     };
     let rows: Vec<&OutlineRow> = run
         .rows
         .iter()
-        .filter(|row| filter.keeps(run, row))
+        .filter(|row| filter.show.keeps(run, row, &filter.words))
         .collect();
     let pages = rows.len().div_ceil(ROWS).max(1);
     let page = site.query.number("page").unwrap_or_else(|| {
@@ -56,36 +46,23 @@ pub(super) fn tree(h: &mut Html, site: &Site<'_>, run: &RunDetails) {
     });
 }
 
-struct Filter<'a> {
-    show: &'a str,
+/// Which tasks are shown.
+struct Filter {
+    show: TaskFilter,
     words: String,
 }
 
-impl Filter<'_> {
-    fn keeps(&self, run: &RunDetails, row: &OutlineRow) -> bool {
-        let task = run.view.task(&row.key);
-        let is_shown = match self.show {
-            "open" => !row.done,
-            "failed" => task.is_some_and(|task| task.failure.is_some()),
-            "healed" => task.is_some_and(|task| task.done && !task.fixes.is_empty()),
-            "done" => row.done,
-            "marked" => task.is_some_and(|task| !task.marks.is_empty()),
-            _ => true,
-        };
-        let name = || words::name(&row.key).to_lowercase();
-        is_shown && (self.words.is_empty() || name().contains(&self.words))
-    }
-
+impl Filter {
     fn query(&self, page: usize) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        query.append_pair("show", self.show);
+        query.append_pair("show", self.show.name());
         query.append_pair("q", &self.words);
         query.append_pair("page", &page.to_string());
         query.finish()
     }
 }
 
-fn search(h: &mut Html, run: &RunDetails, filter: &Filter<'_>) {
+fn search(h: &mut Html, run: &RunDetails, filter: &Filter) {
     let to = format!("{}#tasks", address::run(&run.summary.key));
     let form = [
         ("method", "get"),
@@ -96,10 +73,11 @@ fn search(h: &mut Html, run: &RunDetails, filter: &Filter<'_>) {
     h.el("form", &form, |h| {
         h.say("label", &[("for", "show")], "Show");
         h.el("select", &[("id", "show"), ("name", "show")], |h| {
-            for (value, text) in FILTERS {
-                let chosen = [("value", value), ("selected", "")];
-                let count = if value == filter.show { 2 } else { 1 };
-                h.say("option", chosen.get(..count).unwrap_or(&chosen), text);
+            for show in TaskFilter::ALL {
+                let chosen = [("value", show.name()), ("selected", "")];
+                let count = if show == filter.show { 2 } else { 1 };
+                let chosen = chosen.get(..count).unwrap_or(&chosen);
+                h.say("option", chosen, show.words());
             }
         });
         h.say("label", &[("for", "q")], "Search");
@@ -118,7 +96,7 @@ fn row(h: &mut Html, run: &RunDetails, row: &OutlineRow) {
     let task = run.view.task(&row.key);
     let depth = format!("row d{}", row.depth.min(MAX_DEPTH));
     h.el("li", &[("class", &depth)], |h| {
-        badge(h, state(run, row, task));
+        badge(h, words::task_state(TaskState::of_row(run, row)));
         if row.kind == OutlineKind::Fix {
             h.say("span", &[("class", "facts")], "fix");
         }
@@ -133,24 +111,7 @@ fn row(h: &mut Html, run: &RunDetails, row: &OutlineRow) {
     });
 }
 
-/// Returns the state of a row. The file has the last word about what is done.
-fn state(
-    run: &RunDetails,
-    row: &OutlineRow,
-    task: Option<&TaskView>,
-) -> (&'static str, &'static str) {
-    let is_current = run.summary.is_active() && run.summary.current.as_ref() == Some(&row.key);
-    match task {
-        _ if is_current && !row.done => ("now", "badge action"),
-        Some(task) if task.done == row.done => words::task_state(task),
-        _ if row.done => ("done", "badge good"),
-        Some(task) if task.question.is_some() => words::task_state(task),
-        _ if row.optional => ("optional", "badge plain"),
-        _ => ("open", "badge plain"),
-    }
-}
-
-fn turn(h: &mut Html, run: &RunDetails, filter: &Filter<'_>, page: usize, pages: usize) {
+fn turn(h: &mut Html, run: &RunDetails, filter: &Filter, page: usize, pages: usize) {
     let to = |page: usize| {
         let of = address::run(&run.summary.key);
         format!("{of}?{}#tasks", filter.query(page))
