@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use regreen_model::{
     AttemptReport, Ending, Event, FailureRecord, PickedTask, PromptKind, RunConfig, RunOutcome,
-    TaskId, TaskKey, Timestamp, Verdict,
+    TaskId, TaskKey, Verdict,
 };
 use regreen_store::{NewRun, RunEnd, RunId, Step, StepNo, Store, VersionedJson};
 

@@ -4,7 +4,7 @@ use crate::manifest::Manifest;
 use crate::tree;
 
 /// Every crate, present or planned, and the crates it may depend on.
-const ARROWS: [(&str, &[&str]); 21] = [
+const ARROWS: [(&str, &[&str]); 22] = [
     ("model", &[]),
     ("documents", &["model"]),
     ("diagnosis", &["model"]),
@@ -45,7 +45,7 @@ const BELOW_RUNTIME: [&str; 13] = [
     "repairs",
 ];
 
-const BELOW_CLI: [&str; 18] = [
+const BELOW_CLI: [&str; 19] = [
     "model",
     "documents",
     "diagnosis",
