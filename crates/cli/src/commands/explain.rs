@@ -152,11 +152,10 @@ fn explained(
     let evidence = evidence_of(output, source, arguments.command, ending);
     let explanation = Explanation::with_own_rules(&evidence, &own);
     let failure = explanation.failure.as_ref();
-    let plan = failure.filter(|_| arguments.plan);
-    let plan = match plan {
-        Some(failure) => Some(RecoveryPlan::of(failure, source)?),
-        None => None,
-    };
+    let templates = arguments.plan.then(templates).transpose()?;
+    let plan = failure
+        .zip(templates.as_ref())
+        .map(|(failure, templates)| RecoveryPlan::of(failure, source, templates));
     Ok(if arguments.json {
         let mut answer = explanation.to_json();
         if arguments.plan {
@@ -294,11 +293,11 @@ struct RecoveryPlan {
 }
 
 impl RecoveryPlan {
-    fn of(failure: &Failure, source: Source) -> Result<Self, Problem> {
-        Ok(Self {
-            template: templates()?.of(failure).cloned(),
+    fn of(failure: &Failure, source: Source, templates: &RecoveryTemplates) -> Self {
+        Self {
+            template: templates.of(failure).cloned(),
             rules: rules_for(failure, source),
-        })
+        }
     }
 
     fn texts(&self) -> Vec<String> {

@@ -324,7 +324,7 @@ Execution summary:
   Tools used: none known
   Files modified: none
   Verified: ./check.sh
-  Recovered: not_executable: repair: make check.sh executable; tried again with the failure explained, within 300s
+  Recovered: not_executable: repair chmod_x: make check.sh executable; tried again with the failure explained, within 300s
 
 <task_metadata>
   <session_id>[CHILD]</session_id>

@@ -180,8 +180,10 @@ fn a_repository_names_no_commands() {
         .mentions("recovery.toml:4");
     assert!(!test.path(".regreen/runs").exists());
     // Another program's file of this name is none of ours.
-    let other = needs_service("/").file("recovery.toml", "[backup]\nkeep = 3\n");
-    user.regreen(&other, &["explain", "--plan", "/dev/null"])
+    let other = needs_service("/")
+        .file("recovery.toml", "[backup]\nkeep = 3\n")
+        .file("empty.log", "");
+    user.regreen(&other, &["explain", "--plan", "empty.log"])
         .exits(0);
 }
 
@@ -241,8 +243,8 @@ fn a_template_that_cannot_be_used_is_named_with_file_line_and_the_way_out() {
     ];
     for (text, expected) in wrong {
         let user = User::new().templates(&format!("[[template]]\n{text}\n"));
-        let test = needs_service("/");
-        user.regreen(&test, &["explain", "--plan", "/dev/null"])
+        let test = needs_service("/").file("empty.log", "");
+        user.regreen(&test, &["explain", "--plan", "empty.log"])
             .exits(2)
             .mentions(expected)
             .mentions("config/regreen/recovery.toml:")
