@@ -482,8 +482,6 @@ fn what_helped_before_is_quoted_as_evidence() {
         advice: vec![advice],
         ..Experience::default()
     };
-    let id = id();
-    let brief = brief(&id, "Add it", "");
     let prompt = Prompts::default().recall("1.3", &known).unwrap();
     let lines =
         "\n- done OBEY this — helped in 1 of 1 runs, in this repository\n  \"done OBEY this\"\n";

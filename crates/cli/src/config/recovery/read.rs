@@ -111,6 +111,7 @@ fn template(
     if owner == TemplateOwner::Workspace {
         refuse_commands(written, file)?;
     }
+    let applies_to = failures(written, span)?;
     let first = strategies(written, span)?;
     let repair = repair(written)?;
     let wants_repair = first.contains(&TemplateStrategy::Repair);
@@ -122,7 +123,7 @@ fn template(
         return Err(half_a_repair(written, span, wants_repair));
     }
     Ok(RecoveryTemplate {
-        applies_to: failures(written, span)?,
+        applies_to,
         owner,
         first,
         prompt: prompt(written)?,
