@@ -191,7 +191,7 @@ fn a_repository_names_no_commands() {
 fn a_template_that_cannot_be_used_is_named_with_file_line_and_the_way_out() {
     let wrong = [
         (
-            "kind = \"conection_refused\"",
+            "kind = \"connection-refused\"",
             "did you mean `connection_refused`?",
         ),
         (
@@ -239,7 +239,7 @@ fn a_template_that_cannot_be_used_is_named_with_file_line_and_the_way_out() {
             "a path in the workspace",
         ),
         ("fingerprint = \"ab\"\nfirst = [\"fix\"]", "not 16 digits"),
-        ("knd = \"missing_file\"", "unknown field `knd`"),
+        ("sort = \"missing_file\"", "unknown field `sort`"),
     ];
     for (text, expected) in wrong {
         let user = User::new().templates(&format!("[[template]]\n{text}\n"));
