@@ -49,8 +49,8 @@ enum Command {
     ///
     /// Installs Debian's chromium if it is missing. A run is watched, a question answered, a blamed
     /// line found and a report opened, on a desktop and on a phone, without an error of the browser
-    /// and without a violation that axe-core finds.
-    Browser,
+    /// and without a violation that axe-core finds. A run of 10,000 tasks must be shown fast, with little memory.
+    Browser(browser::Arguments),
     /// Builds the Python package with regreen in it, and tests it.
     ///
     /// Installs the tools at known versions into the build folder, which needs a network the first time.
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
         Command::Test => test::run(),
         Command::FuzzDocuments(arguments) => fuzz_documents::run(&arguments),
         Command::AgentsE2e(arguments) => agents_e2e::run(&arguments),
-        Command::Browser => browser::run(),
+        Command::Browser(arguments) => browser::run(&arguments),
         Command::Python(arguments) => python::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Bench { what } => bench::run(&what),

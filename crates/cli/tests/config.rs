@@ -61,6 +61,7 @@ on_alert               none          default
 prompts                built-in      default
 on_end                 none          default
 on_question            none          default
+inhibit                false         default
 
 workspace file: regreen.toml (not found)
 user file:      ~/.config/regreen/config.toml (not found)
@@ -143,6 +144,7 @@ on_alert               none               default
 prompts                built-in           default
 on_end                 ["touch","ran"]    ~/.config/regreen/config.toml:3
 on_question            none               default
+inhibit                false              default
 
 workspace file: regreen.toml
 user file:      ~/.config/regreen/config.toml
@@ -440,6 +442,12 @@ fn scripts_get_the_same_as_json() {
       "origin": "default",
       "file": null,
       "line": null
+    },
+    "inhibit": {
+      "value": false,
+      "origin": "default",
+      "file": null,
+      "line": null
     }
   },
   "workspace_file": {
@@ -509,6 +517,7 @@ on_alert               none          default
 prompts                built-in      default
 on_end                 none          default
 on_question            none          default
+inhibit                false         default
 
 workspace file: regreen.toml (not found)
 user file:      [FOLDER]/xdg/regreen/config.toml
@@ -715,6 +724,7 @@ on_alert               none                            default
 prompts                built-in                        default
 on_end                 ["tell","***anthropic-key***"]  ~/.config/regreen/config.toml:2
 on_question            none                            default
+inhibit                false                           default
 
 workspace file: regreen.toml (not found)
 user file:      ~/.config/regreen/config.toml

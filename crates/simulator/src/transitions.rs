@@ -82,13 +82,14 @@ const ALWAYS: [&str; 5] = ["resume", "stop", "noticed", "decided", "broken"];
 /// An attempt that is stopped reports how far it got; everything else is halted.
 const NEVER_HALTED: &str = "attempting";
 
-/// These edit a file that other programs also save; for the first five, it is the state file.
-const EDITING: [&str; 15] = [
+/// These edit a file that other programs also save; for the first six, it is the state file.
+const EDITING: [&str; 16] = [
     "repairing",
     "asking",
     "attempting",
     "verifying",
     "verifying_first",
+    "budgeting",
     "judging_claims",
     "inserting",
     "modifying",

@@ -10,6 +10,8 @@ mod scenario;
 use std::io;
 use std::process::ExitCode;
 
+use clap::Args;
+
 use self::driver::Browser;
 use self::project::Project;
 use crate::repository;
@@ -17,8 +19,22 @@ use crate::repository;
 /// Why the check could not be made, or what it found.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-pub(crate) fn run() -> ExitCode {
-    match try_run() {
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Also renew the pictures in the documentation.
+    #[arg(long)]
+    pictures: bool,
+}
+
+/// The screenshots that the documentation shows, and their names there.
+const PICTURES: [(&str, &str); 3] = [
+    ("run-desktop.png", "run.png"),
+    ("task-desktop-dark.png", "task.png"),
+    ("question-phone.png", "question.png"),
+];
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    match try_run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("browser: {error}");
@@ -27,7 +43,7 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-fn try_run() -> Result<()> {
+fn try_run(arguments: &Arguments) -> Result<()> {
     let root = repository::root();
     let folder = root.join("target/browser");
     std::fs::create_dir_all(&folder)?;
@@ -37,6 +53,13 @@ fn try_run() -> Result<()> {
     let project = Project::new(&program)?;
     let browser = Browser::start(&folder)?;
     scenario::all(&browser, &project, &axe, &folder)?;
+    if arguments.pictures {
+        let pictures = root.join("docs/pictures");
+        std::fs::create_dir_all(&pictures)?;
+        for (from, to) in PICTURES {
+            std::fs::copy(folder.join(from), pictures.join(to))?;
+        }
+    }
     println!("the screenshots are in {}", folder.display());
     Ok(())
 }

@@ -94,7 +94,7 @@ fn card(h: &mut Html, run: &RunSummary, now: Timestamp) {
         if let Some(doing) = run.doing(now) {
             h.say("p", &[], &doing);
         }
-        let sign = format!("last sign {}", words::ago(now, run.last_sign));
+        let sign = format!("last activity {}", words::ago(now, run.last_sign));
         facts(h, &[run.workspace.clone(), sign, words::spent(&run.spent)]);
     });
 }

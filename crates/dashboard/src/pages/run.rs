@@ -45,7 +45,7 @@ fn summary(h: &mut Html, run: &RunDetails, now: Timestamp) {
             summary.workspace.clone(),
             run.view.agent().to_string(),
             format!("started {}", words::moment(summary.started)),
-            format!("last sign {}", words::ago(now, summary.last_sign)),
+            format!("last activity {}", words::ago(now, summary.last_sign)),
             words::spent(&run.view.spent),
             format!("{} tokens", run.view.spent.tokens()),
             format!("waited {waited}"),

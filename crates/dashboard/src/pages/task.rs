@@ -199,8 +199,8 @@ fn response(h: &mut Html, attempt: &AttemptView) {
         Some(false) => ("did not help", "badge bad"),
         None => ("not known yet", "badge plain"),
     };
-    h.el("p", &[], |h| {
-        h.text(&format!("Tried next: {what} "));
+    h.el("p", &[("class", "head")], |h| {
+        h.text(&format!("Tried next: {what}"));
         badge(h, (helped, class));
     });
 }
