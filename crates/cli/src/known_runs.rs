@@ -139,8 +139,8 @@ impl FollowedRuns {
         }
         let choices = store.choices(&paths.spec_key()).map_err(Problem::journal)?;
         followed.read_new(&store)?;
-        // A face may still show the view, which would be copied.
-        if !choices.is_empty() {
+        // A view that is being shown is copied before it is changed, which a large one shouldn't be without need.
+        if !followed.view.has_settled(&choices) {
             Arc::make_mut(&mut followed.view).settle(&choices);
         }
         Ok(Some(KnownRun {
@@ -162,9 +162,9 @@ impl FollowedRun {
 
     fn read_new(&mut self, store: &Store) -> Result<(), Problem> {
         let view = &mut self.view;
-        let read = self
-            .reader
-            .for_each_new(store, |at, event| Arc::make_mut(view).apply(at, &event));
+        let read = self.reader.for_each_new(store, |at, event| {
+            Arc::make_mut(view).apply(at, &event);
+        });
         read.map_err(Problem::from_reading)
     }
 }

@@ -27,6 +27,8 @@ use crate::{Backend, Options, address};
 const MAX_FORM: usize = 64 * 1024;
 /// How many results of actions are remembered until a page shows them.
 const MAX_RESULTS: usize = 16;
+/// How many pages are made at once. Each thread that makes one keeps memory of its own.
+const BLOCKING_THREADS: usize = 2;
 
 const STYLE: &str = include_str!("../assets/dashboard.css");
 const SCRIPT: &str = include_str!("../assets/dashboard.js");
@@ -117,6 +119,7 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS)
         .build()
         .map_err(ServeError::System)?;
     runtime.block_on(async {

@@ -159,6 +159,13 @@ impl RunView {
         &self.config.agent
     }
 
+    /// Whether the run knows all of these choices.
+    #[must_use]
+    pub fn has_settled(&self, choices: &[PersonChoice]) -> bool {
+        let seen = self.choices_seen;
+        choices.iter().all(|choice| choice.number <= seen)
+    }
+
     /// Applies the choices that people have made since, which the run will apply when it resumes.
     pub fn settle(&mut self, choices: &[PersonChoice]) {
         for choice in choices {
@@ -222,6 +229,8 @@ impl RunView {
                 }
             }
             Event::TaskPicked { task } => self.current = Some(task.task.clone()),
+            // It waits for these, and not for the task that it turned to last.
+            Event::AnswersAwaited { tasks, .. } => self.current = tasks.first().cloned(),
             Event::AttemptEnded { task, report, .. } => {
                 self.spend(task, report);
                 self.take_back(&report.plan);

@@ -1,11 +1,10 @@
 //! What people decide at other terminals while a run is at work.
 
 use std::fs;
-use std::ops::Deref;
 
 use regreen_test_support::{Workspace, send_signal, wait_until};
 
-use crate::{go, json};
+use crate::{Detached, go, json};
 
 /// Three tasks, the first of which needs a person. The second waits until the test lets it go on.
 fn workspace() -> Workspace {
@@ -26,23 +25,6 @@ fn with_wait(workspace: Workspace) -> Workspace {
         workspace.note_path("go").display()
     );
     workspace.file("wait.sh", script)
-}
-
-/// A run in the background, which doesn't outlive its test.
-struct Detached(Workspace);
-
-impl Deref for Detached {
-    type Target = Workspace;
-
-    fn deref(&self) -> &Workspace {
-        &self.0
-    }
-}
-
-impl Drop for Detached {
-    fn drop(&mut self) {
-        let _ = self.0.command(&["stop"]).output();
-    }
 }
 
 fn detached() -> Detached {

@@ -11,6 +11,8 @@ mod serve;
 mod sleep;
 mod tui;
 
+use std::ops::Deref;
+
 use regreen_test_support::Workspace;
 use serde_json::Value;
 
@@ -26,6 +28,23 @@ fn patient() -> Workspace {
         "- [ ] 1.1 First\n  - **Verify**: `true`\n- [ ] 1.2 Second\n  - **Verify**: `true`\n",
     )
     .agent(PATIENT)
+}
+
+/// A workspace whose run in the background doesn't outlive its test.
+struct Detached(Workspace);
+
+impl Deref for Detached {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        &self.0
+    }
+}
+
+impl Drop for Detached {
+    fn drop(&mut self) {
+        let _ = self.0.command(&["stop"]).output();
+    }
 }
 
 /// Lets the agent go on.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use regreen_test_support::{Workspace, send_signal, wait_until};
 
-use crate::{go, json, patient};
+use crate::{Detached, go, json, patient};
 
 const USER_FILE: &str = "user/.config/regreen/config.toml";
 
@@ -27,7 +27,7 @@ fn state(workspace: &Workspace) -> serde_json::Value {
 
 #[test]
 fn time_asleep_is_reported_and_counts_for_no_limit() {
-    let workspace = patient();
+    let workspace = Detached(patient());
     let pid = detach(&workspace, &["--timeout", "4s", "--max-time", "20s"]);
     send_signal("STOP", pid);
     thread::sleep(Duration::from_secs(7));
@@ -60,6 +60,7 @@ fn the_machine_is_kept_awake_until_the_run_ends_even_if_it_is_killed() {
         let workspace = workspace
             .program("systemd-inhibit", &lock)
             .file(USER_FILE, "inhibit = true\n");
+        let workspace = Detached(workspace);
         let pid = detach(&workspace, &[]);
         wait_until(|| workspace.has_note("lock"));
         let held = workspace.note("lock");
@@ -81,7 +82,7 @@ fn the_machine_is_kept_awake_until_the_run_ends_even_if_it_is_killed() {
 
 #[test]
 fn a_machine_that_cannot_be_kept_awake_is_said_once() {
-    let workspace = inhibited("echo 'Failed to connect to bus' >&2; exit 1");
+    let workspace = Detached(inhibited("echo 'Failed to connect to bus' >&2; exit 1"));
     let _pid = detach(&workspace, &[]);
     go(&workspace);
     wait_until(|| state(&workspace) == "done");
@@ -97,7 +98,7 @@ fn a_machine_that_cannot_be_kept_awake_is_said_once() {
 fn nothing_is_started_unless_the_user_asks_for_it() {
     let workspace = patient();
     let note = workspace.note_path("lock").display().to_string();
-    let workspace = workspace.program("systemd-inhibit", &format!("touch {note}"));
+    let workspace = Detached(workspace.program("systemd-inhibit", &format!("touch {note}")));
     let _pid = detach(&workspace, &[]);
     go(&workspace);
     wait_until(|| state(&workspace) == "done");
