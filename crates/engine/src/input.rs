@@ -296,7 +296,6 @@ pub enum Input {
     },
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
 fn is_zero(value: &u64) -> bool {
     *value == 0
 }
