@@ -149,6 +149,11 @@ impl GitHub {
         found.count()
     }
 
+    /// Whether all of these were answered.
+    pub(crate) fn is_mended(&self) -> bool {
+        self.world().broken_answers == 0
+    }
+
     /// Answers so many requests with an error of the server.
     pub(crate) fn breaks(&self, answers: u32) {
         self.world().broken_answers = answers;
