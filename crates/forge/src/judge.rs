@@ -296,10 +296,14 @@ impl Sorted {
     /// A workflow run says what its jobs don't: that more of them will appear, or that there are none.
     fn add_runs(&mut self, seen: &Seen) {
         for run in &seen.runs {
-            let mut jobs = seen.checks.iter();
-            let has_jobs = jobs.any(|check| seen.run_of(check).is_some_and(|of| of.id == run.id));
+            let of_run = |check: &&Check| seen.run_of(check).is_some_and(|of| of.id == run.id);
+            let mut jobs = seen.checks.iter().filter(of_run).peekable();
+            let has_jobs = jobs.peek().is_some();
+            // Its running jobs say so already.
+            let is_shown = jobs.any(|check| check.state == CheckState::Pending);
             let name = run.name.clone();
             match &run.state {
+                RunState::Pending if is_shown => {}
                 RunState::Pending => self.pending.push(format!("workflow {name}")),
                 RunState::WaitsForPerson | RunState::Ended(Conclusion::ActionRequired) => {
                     self.blockers.push(Blocker::Approval { name });
