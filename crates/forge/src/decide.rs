@@ -85,14 +85,28 @@ pub enum AskReason {
     NoEvidence,
 }
 
+impl AskReason {
+    /// Says what to do about it.
+    #[must_use]
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::BaseBroken => "wait until the base branch is fixed, and merge it",
+            Self::Permission => "provide it in the settings of the repository",
+            Self::StillInfrastructure => "wait for a while",
+            Self::FixesDidNotHelp => "read the log and the fixes so far",
+            Self::NoEvidence => "look at the page of the check",
+        }
+    }
+}
+
 impl fmt::Display for AskReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::BaseBroken => "fails in the same way on the base branch",
-            Self::Permission => "needs a secret, a permission or an approval",
+            Self::BaseBroken => "the base branch fails in the same way",
+            Self::Permission => "a secret, a permission or an approval is missing",
             Self::StillInfrastructure => "the machine or a service failed again after all reruns",
-            Self::FixesDidNotHelp => "fails in the same way after several fixes",
-            Self::NoEvidence => "has no log and no summary",
+            Self::FixesDidNotHelp => "several fixes did not help",
+            Self::NoEvidence => "there is no log and no summary",
         })
     }
 }

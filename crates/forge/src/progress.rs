@@ -91,6 +91,14 @@ impl CiProgress {
         self.changed = now;
     }
 
+    /// Forgets how often what was done: a person has seen the result, and wants more.
+    pub fn begin_counting(&mut self) {
+        self.cycles = 0;
+        self.fixes.clear();
+        self.reruns.clear();
+        self.reran.clear();
+    }
+
     /// Takes note of what the checks say now.
     ///
     /// Returns whether that is news.

@@ -12,7 +12,7 @@ fn a_cancelled_check_runs_again_twice_and_is_never_read_as_green() {
     project
         .run_all(&[])
         .exits(3)
-        .mentions("test the machine or a service failed again after all reruns");
+        .mentions("test: the machine or a service failed again after all reruns");
     let reruns = "POST /repos/ann/cart/actions/runs/100/rerun-failed-jobs";
     assert_eq!(project.github.count(reruns), 2);
 }
@@ -57,7 +57,7 @@ fn a_failure_of_the_base_branch_is_not_fixed_here() {
     project
         .run_all(&[])
         .exits(3)
-        .mentions("test fails in the same way on the base branch")
+        .mentions("test: the base branch fails in the same way")
         .omits("1.1.1");
 }
 
@@ -89,7 +89,7 @@ with:
     project
         .run_all(&[])
         .exits(3)
-        .mentions("publish needs a secret, a permission or an approval")
+        .mentions("publish: a secret, a permission or an approval is missing")
         .omits("1.1.1");
 }
 

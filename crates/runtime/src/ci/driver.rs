@@ -182,14 +182,16 @@ impl<'h> Watch<'h> {
         })
     }
 
-    /// Ends. Whoever starts it again after a result or a limit gets all fixes again.
+    /// Ends. After a result, a limit or a decision, the next call begins to count afresh.
     fn ended(&mut self, end: CiEnd) -> Result<CiEnd, CiError> {
         if let (CiEnd::FixFailed { .. }, Some(signal)) = (&end, self.setup.stop.asked()) {
             return Ok(CiEnd::Stopped(signal));
         }
-        if matches!(end, CiEnd::Green(_) | CiEnd::OutOfCycles { .. }) {
-            self.progress.cycles = 0;
-            self.progress.fixes.clear();
+        if matches!(
+            end,
+            CiEnd::Green(_) | CiEnd::OutOfCycles { .. } | CiEnd::NeedsPerson { .. }
+        ) {
+            self.progress.begin_counting();
             self.save()?;
         }
         Ok(end)

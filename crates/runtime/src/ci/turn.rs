@@ -394,11 +394,14 @@ impl Watch<'_> {
             Next::Ask(asked) => {
                 let reasons = asked.iter().filter_map(|(at, reason)| {
                     let check = checks.get(*at)?;
-                    Some(format!("{} {reason}", check.red.check.name))
+                    Some(format!("{}: {reason}", check.red.check.name))
                 });
+                let advice: BTreeSet<&str> =
+                    asked.iter().map(|(_, reason)| reason.advice()).collect();
+                let advice = advice.into_iter().collect::<Vec<_>>().join("; ");
                 Ok(needs_person(
                     reasons,
-                    "settle this, then run this command again",
+                    format!("{advice}; then run this command again"),
                 ))
             }
             Next::Rerun(which) => {
