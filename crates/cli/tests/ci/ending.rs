@@ -10,9 +10,12 @@ use crate::project::{Project, TEST_LOG};
 
 #[test]
 fn a_limit_ends_with_exit_code_1() {
-    let project = Project::new(|look| match look.is_base {
-        true => vec![check("test", "success")],
-        false => vec![failed("test", TEST_LOG)],
+    let project = Project::new(|look| {
+        if look.is_base {
+            vec![check("test", "success")]
+        } else {
+            vec![failed("test", TEST_LOG)]
+        }
     });
     project
         .run_all(&["--max-cycles", "0"])
@@ -22,9 +25,12 @@ fn a_limit_ends_with_exit_code_1() {
 
 #[test]
 fn a_fix_that_does_not_pass_here_is_not_pushed() {
-    let project = Project::new(|look| match look.is_base {
-        true => vec![check("test", "success")],
-        false => vec![failed("test", TEST_LOG)],
+    let project = Project::new(|look| {
+        if look.is_base {
+            vec![check("test", "success")]
+        } else {
+            vec![failed("test", TEST_LOG)]
+        }
     })
     .fixing("echo good again >src.txt");
     project

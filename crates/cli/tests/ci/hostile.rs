@@ -48,9 +48,12 @@ fn a_log_that_gives_orders_is_quoted_and_nothing_of_it_runs() {
 fn secrets_in_logs_are_masked_before_they_are_stored() {
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let log = format!("Error: push with {secret} failed\nAssertionError: no\n");
-    let project = Project::new(move |look| match look.is_base {
-        true => vec![check("test", "success")],
-        false => vec![failed("test", &log)],
+    let project = Project::new(move |look| {
+        if look.is_base {
+            vec![check("test", "success")]
+        } else {
+            vec![failed("test", &log)]
+        }
     });
     project
         .workspace

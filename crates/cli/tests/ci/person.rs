@@ -32,9 +32,12 @@ fn four_of_fourteen_checks_are_not_green() {
 
 #[test]
 fn a_check_that_a_person_does_not_expect_is_not_waited_for() {
-    let project = Project::new(|look| match look.is_base {
-        true => vec![check("test", "success"), check("deploy", "success")],
-        false => vec![check("test", "success")],
+    let project = Project::new(|look| {
+        if look.is_base {
+            vec![check("test", "success"), check("deploy", "success")]
+        } else {
+            vec![check("test", "success")]
+        }
     });
     project
         .run_all(&["--without", "deploy"])
@@ -82,9 +85,12 @@ with:
 ##[endgroup]
 ##[error]Input required and not supplied: token
 ";
-    let project = Project::new(move |look| match look.is_base {
-        true => vec![check("publish", "success")],
-        false => vec![failed("publish", log)],
+    let project = Project::new(move |look| {
+        if look.is_base {
+            vec![check("publish", "success")]
+        } else {
+            vec![failed("publish", log)]
+        }
     });
     project
         .run_all(&[])
