@@ -165,7 +165,7 @@ impl<'h> Watch<'h> {
                 "make a branch for the work: git switch -c NAME",
             ));
         }
-        let (file, progress) = ProgressFile::open(&setup.paths, &branch)?;
+        let (file, progress) = ProgressFile::lock(&setup.paths, &branch)?;
         Ok(Self {
             host,
             forge,

@@ -25,11 +25,11 @@ pub(super) fn ci_folder(paths: &SpecPaths) -> PathBuf {
 
 impl ProgressFile {
     /// Opens the file of a spec and branch, and locks it.
-    pub(super) fn open(paths: &SpecPaths, branch: &str) -> Result<(Self, CiProgress), CiError> {
+    pub(super) fn lock(paths: &SpecPaths, branch: &str) -> Result<(Self, CiProgress), CiError> {
         let folder = ci_folder(paths);
         let spec = fnv1a(format!("{}\n{branch}", paths.spec_key()).as_bytes());
         let path = folder.join(format!("{spec:016x}.json"));
-        let lock = lock(&folder, &path.with_extension("lock"))?;
+        let lock = lock_file(&folder, &path.with_extension("lock"))?;
         // An unreadable one is as good as none: everything but counts is asked again.
         let stored = read_text_file(&path, MAX_FILE).ok();
         let stored = stored.and_then(|text| serde_json::from_str::<CiProgress>(&text).ok());
@@ -50,7 +50,7 @@ impl ProgressFile {
     }
 }
 
-fn lock(folder: &Path, path: &Path) -> Result<File, CiError> {
+fn lock_file(folder: &Path, path: &Path) -> Result<File, CiError> {
     let failed = |source| CiError::File {
         path: path.to_owned(),
         source,
