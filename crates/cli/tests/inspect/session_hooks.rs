@@ -71,6 +71,7 @@ regreen's diagnosis of the command that failed. It quotes the command's output, 
           Run the test alone: pytest py/test_a.py::test_sum
    Retry  after a change to the code
    Where  line 3 of the log
+            collected 3 items
             py/test_a.py:6: AssertionError
           > FAILED py/test_a.py::test_sum - assert 3 == 4
     Rule  tests/pytest-failed-line · test_failure · 62% sure

@@ -23,7 +23,7 @@ pub(super) fn add_hooks() -> Result<(), Problem> {
     let here = current_dir()?;
     let root = workspace_root(&RealDisk, &here);
     let file = root.join(SETTINGS);
-    let shown = file.strip_prefix(&here).unwrap_or(&file).display();
+    let shown = file.strip_prefix(&here).unwrap_or(&file);
     let text = match read_text(&RealDisk, &file) {
         Ok(read) => Some(read.text),
         Err(ReadError::NotFound { .. }) => None,
@@ -32,7 +32,7 @@ pub(super) fn add_hooks() -> Result<(), Problem> {
     let is_new = text.is_none();
     let added = with_claude_hooks(text.as_deref().unwrap_or(NEW), HOOKS);
     let added = added.map_err(|why| Problem::ClaudeSettings {
-        file: file.clone(),
+        file: shown.to_owned(),
         why,
     })?;
     let has_changed = match added {
@@ -43,6 +43,7 @@ pub(super) fn add_hooks() -> Result<(), Problem> {
     if !Programs::new(&path_variable(), &root).has(&RealDisk, "regreen") {
         output::note("the hooks call `regreen`, which is not in your PATH");
     }
+    let shown = shown.display();
     output::print_text(&if has_changed {
         format!(
             "Added hooks to {shown}\nNew Claude Code sessions here learn what is open and why a command failed, and continue while the current spec has open tasks\nChoose that spec: regreen use SPEC\n"
