@@ -102,6 +102,8 @@ use Scope::{Everywhere, Lists, Text};
 /// All keys. The first line that fits counts.
 #[rustfmt::skip]
 pub(crate) const BINDINGS: &[Binding] = &[
+    binding(&[Char('?')], Everywhere, Do::Help, "show the keys", "keys"),
+    binding(&[Char('q'), Ctrl('c')], Everywhere, Do::Quit, "quit; runs go on", "quit"),
     binding(&[Char('j'), Key::Down], Everywhere, Do::Down, "down", ""),
     binding(&[Char('k'), Key::Up], Everywhere, Do::Up, "up", ""),
     binding(&[Char('.'), Key::PageDown, Ctrl('d')], Everywhere, Do::PageDown, "a page down", ""),
@@ -137,8 +139,6 @@ pub(crate) const BINDINGS: &[Binding] = &[
     binding(&[Char('L')], Everywhere, Do::ScrollRight, "scroll right", ""),
     binding(&[Char('R'), Ctrl('l')], Everywhere, Do::Refresh, "read and draw everything anew", ""),
     binding(&[Ctrl('z')], Everywhere, Do::Suspend, "suspend", ""),
-    binding(&[Char('?')], Everywhere, Do::Help, "show the keys", "keys"),
-    binding(&[Char('q'), Ctrl('c')], Everywhere, Do::Quit, "quit; runs go on", "quit"),
 ];
 
 /// Returns what a key does in a panel.

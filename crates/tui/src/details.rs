@@ -88,11 +88,9 @@ fn about_run(lines: &mut Lines, state: &State, run: &RunDetails) {
     } else {
         words::moment(summary.last_sign)
     };
-    let times = [
-        format!("started {}", words::moment(summary.started)),
-        format!("last activity {last}"),
-    ];
-    lines.add(Some(Tone::Dim), words::joined(&times));
+    let started = words::moment(summary.started);
+    lines.add(Some(Tone::Dim), format!("started {started}"));
+    lines.add(Some(Tone::Dim), format!("last activity {last}"));
     if !summary.questions.is_empty() {
         lines.title("Needs you (a answers)");
     }

@@ -187,20 +187,20 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(text: &str, key: Key, expected: Answer) {
-        assert_eq!(input(text).press(key), expected);
+    fn check(text: &str, key: Key, expected: &Answer) {
+        assert_eq!(input(text).press(key), *expected);
     }
 
     #[test]
     fn a_line_is_edited_at_its_end() {
         let typed = |text: &str| Answer::Typed(text.to_owned());
-        check("a", Key::Char('é'), typed("aé"));
-        check("aé", Key::Backspace, typed("a"));
-        check("", Key::Backspace, Answer::Close);
-        check("one two ", Key::Ctrl('w'), typed("one "));
-        check("one two", Key::Ctrl('u'), typed(""));
-        check("one", Key::Esc, Answer::Close);
-        check("one", Key::Enter, Answer::Entered(input("one")));
+        check("a", Key::Char('é'), &typed("aé"));
+        check("aé", Key::Backspace, &typed("a"));
+        check("", Key::Backspace, &Answer::Close);
+        check("one two ", Key::Ctrl('w'), &typed("one "));
+        check("one two", Key::Ctrl('u'), &typed(""));
+        check("one", Key::Esc, &Answer::Close);
+        check("one", Key::Enter, &Answer::Entered(input("one")));
         assert_eq!(input("a ").paste("b\r\n\tc"), typed("a b c"));
     }
 

@@ -1,6 +1,7 @@
 //! Divides lines into rows of the screen.
 
 use regreen_model::visible_line;
+use regreen_reporters::wrap;
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::document::Anchor;
@@ -8,7 +9,7 @@ use crate::document::Anchor;
 /// More characters of a line than anyone reads here.
 const LINE_CHARS: usize = 4000;
 /// A longer line is cut, so that the lines around it stay on the screen.
-pub(crate) const MAX_ROWS: usize = 8;
+const MAX_ROWS: usize = 8;
 /// More marks on one letter than any language has.
 const MAX_MARKS: usize = 3;
 
@@ -51,6 +52,16 @@ pub(crate) fn rows(line: &str, width: usize, is_wrapped: bool) -> Vec<&str> {
     rows.extend(line.get(begin..).filter(|rest| !rest.is_empty()));
     rows.truncate(MAX_ROWS);
     rows
+}
+
+/// Divides a text from outside into rows between its words, and inside of words that are too long.
+pub(crate) fn paragraph(text: &str, width: usize) -> Vec<String> {
+    let lines = wrap(&plain(text), Some(width)).into_iter();
+    let rows = lines.flat_map(|line| {
+        let rows = rows(&line, width, true).into_iter();
+        rows.map(str::to_owned).collect::<Vec<_>>()
+    });
+    rows.take(MAX_ROWS).collect()
 }
 
 /// Returns the position of the first line to show, in lines of which the first has this number.

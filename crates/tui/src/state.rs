@@ -75,15 +75,12 @@ pub(crate) struct State {
 impl State {
     /// Returns the state at the start, and what to do first.
     pub(crate) fn new(size: Size, now: Timestamp, only: Option<RunKey>) -> (Self, Vec<Effect>) {
-        let focus = if only.is_some() {
-            Panel::Tasks
-        } else {
-            Panel::Runs
-        };
+        let is_only = only.is_some();
+        let focus = if is_only { Panel::Tasks } else { Panel::Runs };
         let state = Self {
             size,
             now,
-            is_following: only.is_some(),
+            is_following: is_only,
             run_key: only.clone(),
             only,
             runs: None,
@@ -96,7 +93,8 @@ impl State {
             task_list: Selection::default(),
             attempt_list: Selection::default(),
             focus,
-            subject: focus,
+            // Of one run, the log of the current attempt says most.
+            subject: if is_only { Panel::Attempts } else { focus },
             details_top: 0,
             document: Document::default(),
             dialog: None,

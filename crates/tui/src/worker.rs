@@ -43,7 +43,7 @@ impl Workers {
         for (name, mailbox) in [("runs", &workers.runs), ("texts", &workers.texts)] {
             let (machine, mailbox) = (Arc::clone(machine), Arc::clone(mailbox));
             spawn(name, events, move |events| {
-                work(&*machine, &mailbox, events)
+                work(&*machine, &mailbox, events);
             })?;
         }
         let machine = Arc::clone(machine);

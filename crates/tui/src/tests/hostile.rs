@@ -41,7 +41,7 @@ fn run_saying(text: &str) -> TestMachine {
     text.clone_into(&mut summary.spec);
     text.clone_into(&mut summary.workspace);
     let rows = vec![row(task, 0, OutlineKind::Task, false)];
-    let machine = TestMachine::with(vec![details(summary, events, rows)]);
+    let machine = TestMachine::with(vec![details(summary, &events, rows)]);
     text.clone_into(&mut machine.log.lock().unwrap());
     machine
 }

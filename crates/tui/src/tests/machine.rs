@@ -96,13 +96,9 @@ pub(super) fn summary(place: &str, state: RunState) -> RunSummary {
     }
 }
 
-pub(super) fn details(
-    summary: RunSummary,
-    events: Vec<Event>,
-    rows: Vec<OutlineRow>,
-) -> RunDetails {
+pub(super) fn details(summary: RunSummary, events: &[Event], rows: Vec<OutlineRow>) -> RunDetails {
     let mut view = RunView::default();
-    for (at, event) in (0..).zip(&events) {
+    for (at, event) in (0..).zip(events) {
         view.apply(Timestamp::from_millis(START + at * 5000), event);
     }
     let tasks = rows.iter().filter(|row| row.kind == OutlineKind::Task);
@@ -267,7 +263,7 @@ pub(super) fn login() -> RunDetails {
             false,
         ),
     ];
-    details(summary("login", RunState::Running), events, rows)
+    details(summary("login", RunState::Running), &events, rows)
 }
 
 /// A run that has ended, because only a person can go on.
@@ -286,7 +282,7 @@ pub(super) fn billing() -> RunDetails {
         },
     ];
     let rows = vec![row(import, 0, OutlineKind::Task, false)];
-    let mut run = details(summary("billing", RunState::NeedsPerson), events, rows);
+    let mut run = details(summary("billing", RunState::NeedsPerson), &events, rows);
     run.earlier = vec![EarlierRun {
         run: "older".to_owned(),
         started: Timestamp::from_millis(START - 86_400_000),

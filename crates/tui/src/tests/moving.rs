@@ -196,11 +196,7 @@ fn keys_work_among_ten_thousand_tasks() {
         let key = key(&format!("1.{n}"), "Task of many");
         row(key, 0, OutlineKind::Task, false)
     });
-    let run = details(
-        summary("many", RunState::Stopped),
-        Vec::new(),
-        rows.collect(),
-    );
+    let run = details(summary("many", RunState::Stopped), &[], rows.collect());
     let mut ui = Ui::of(TestMachine::with(vec![run]), WIDE, None);
     ui.press("2G").shows("1.10000 Task");
     ui.press("<pgup>").shows("1.9987 Task");

@@ -30,7 +30,7 @@ fn the_screen_in_the_guide_is_real() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/watching.md");
     let size = Size {
         columns: 110,
-        rows: 26,
+        rows: 22,
     };
     let mut ui = Ui::of(TestMachine::default(), size, None);
     ui.press("2gj3");

@@ -1,16 +1,16 @@
 //! The boxes above the panels.
 
 use ratatui::layout::{Position, Rect};
-use regreen_reporters::{Tone, text_width};
+use regreen_reporters::{Tone, text_width, wrap_below};
 
 use super::canvas::Canvas;
 use crate::bindings::{BINDINGS, Scope};
-use crate::dialog::{Confirm, Dialog, Input, Menu};
-use crate::flow::{plain, rows};
+use crate::dialog::{Confirm, Dialog, Input, Menu, MenuItem};
+use crate::flow::{paragraph, plain};
 use crate::state::State;
 
 /// The widest box.
-const WIDTH: u16 = 76;
+const WIDTH: u16 = 84;
 
 type Line = (Option<Tone>, String);
 
@@ -48,9 +48,8 @@ fn columns(canvas: &Canvas) -> usize {
 }
 
 fn wrapped(lines: &mut Vec<Line>, tone: Option<Tone>, text: &str, columns: usize) {
-    let text = plain(text);
-    let rows = rows(&text, columns, true).into_iter();
-    lines.extend(rows.map(|row| (tone, row.to_owned())));
+    let rows = paragraph(text, columns).into_iter();
+    lines.extend(rows.map(|row| (tone, row)));
 }
 
 fn draw(canvas: &mut Canvas, inside: Rect, lines: &[Line]) {
@@ -83,29 +82,39 @@ fn menu(canvas: &mut Canvas, menu: &Menu) {
     if !lines.is_empty() {
         lines.push((None, String::new()));
     }
+    let items = items(menu, columns);
+    let choices: usize = items.iter().map(Vec::len).sum();
     // The choices must stay on the screen, whatever someone wrote about them.
     let height = usize::from(canvas.buffer.area.height.saturating_sub(2));
-    lines.truncate(height.saturating_sub(menu.items.len() + 1));
-    let first = lines.len();
-    let widest = menu.items.iter().map(|item| item.name.len()).max();
-    let width = widest.unwrap_or(0);
-    let items = menu.items.iter().enumerate();
-    lines.extend(items.map(|(at, item)| {
-        let number = at + 1;
-        (
-            None,
-            format!("{number} {:<width$}  {}", item.name, item.effect),
-        )
-    }));
+    lines.truncate(height.saturating_sub(choices + 1));
+    let above = items.iter().take(menu.selection.at).map(Vec::len);
+    let selected = lines.len() + above.sum::<usize>();
+    lines.extend(items.into_iter().flatten());
     let hint = "enter or the number chooses, esc closes";
     lines.push((Some(Tone::Dim), hint.to_owned()));
     let inside = open(canvas, &menu.title, lines.len());
-    draw(canvas, inside, &lines);
-    if let Ok(row) = u16::try_from(first + menu.selection.at)
+    // On a small screen, the selected one comes first.
+    let above = (selected + 1).saturating_sub(inside.height.into());
+    let top = above.min(selected);
+    draw(canvas, inside, lines.get(top..).unwrap_or_default());
+    if let Ok(row) = u16::try_from(selected - top)
         && row < inside.height
     {
         canvas.select(inside, row, true);
     }
+}
+
+/// Returns the rows of each choice: its number, its name, and beside it what follows.
+fn items(menu: &Menu, columns: usize) -> Vec<Vec<Line>> {
+    let widest = menu.items.iter().map(|item| item.name.len()).max();
+    let width = widest.unwrap_or(0);
+    let item = |(at, item): (usize, &MenuItem)| {
+        let head = format!("{} {:<width$}  ", at + 1, item.name);
+        let effect = wrap_below(&plain(&item.effect), Some(columns), head.len());
+        let rows = format!("{head}{effect}");
+        rows.lines().map(|row| (None, row.to_owned())).collect()
+    };
+    menu.items.iter().enumerate().map(item).collect()
 }
 
 fn confirm(canvas: &mut Canvas, confirm: &Confirm) {

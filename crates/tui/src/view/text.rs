@@ -7,7 +7,7 @@ use regreen_reporters::Tone;
 use super::canvas::Canvas;
 use crate::details::{DetailLine, details};
 use crate::document::{Document, Tab};
-use crate::flow::{first_shown, plain, rows};
+use crate::flow::{first_shown, paragraph, plain, rows};
 use crate::state::{Panel, State};
 
 pub(super) fn text(canvas: &mut Canvas, state: &State, area: Rect) {
@@ -62,9 +62,8 @@ fn place(document: &Document) -> String {
 fn draw_details(canvas: &mut Canvas, inside: Rect, lines: &[DetailLine], top: usize) {
     let mut y = 0;
     for line in lines.iter().skip(top) {
-        let text = plain(&line.text);
-        for row in rows(&text, inside.width.into(), true) {
-            canvas.line(inside, y, &[(line.tone, row)]);
+        for row in paragraph(&line.text, inside.width.into()) {
+            canvas.line(inside, y, &[(line.tone, &row)]);
             y += 1;
         }
         if y >= inside.height {
