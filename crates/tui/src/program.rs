@@ -20,6 +20,8 @@ use crate::worker::{Workers, spawn};
 
 /// The time between two frames: 30 in a second at most.
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 30);
+/// How long the first frame waits for a run to show, so that it isn't an empty one.
+const FIRST: Duration = Duration::from_millis(25);
 /// How often the times on the screen are renewed while a run is active.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -104,11 +106,16 @@ enum Next {
 
 impl Program<'_> {
     fn run(mut self, screen: &mut Screen, events: &Receiver<Event>) -> Result<(), TuiError> {
+        let began = Instant::now();
         let mut drawn_at: Option<Instant> = None;
         let mut is_drawn = false;
         loop {
             let now = Instant::now();
-            let next_frame = drawn_at.map_or(now, |at| at + FRAME);
+            let next_frame = match drawn_at {
+                Some(at) => at + FRAME,
+                None if self.state.run.is_some() => now,
+                None => began + FIRST,
+            };
             if !is_drawn && now >= next_frame {
                 screen.show(view(&self.state, self.theme))?;
                 (is_drawn, drawn_at) = (true, Some(now));

@@ -1,9 +1,5 @@
 //! A defect gives the terminal back, and says what it is.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on has failed, and one is about a panic"
-)]
+#![expect(clippy::panic, reason = "the test is about a panic")]
 
 use std::io;
 use std::process::Command;

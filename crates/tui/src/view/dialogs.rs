@@ -94,8 +94,8 @@ fn menu(canvas: &mut Canvas, menu: &Menu) {
     lines.push((Some(Tone::Dim), hint.to_owned()));
     let inside = open(canvas, &menu.title, lines.len());
     // On a small screen, the selected one comes first.
-    let above = (selected + 1).saturating_sub(inside.height.into());
-    let top = above.min(selected);
+    let hidden = (selected + 1).saturating_sub(inside.height.into());
+    let top = hidden.min(selected);
     draw(canvas, inside, lines.get(top..).unwrap_or_default());
     if let Ok(row) = u16::try_from(selected - top)
         && row < inside.height
