@@ -9,9 +9,9 @@ use crate::clock;
 use crate::history::HistoryWriter;
 use crate::journal::{Journal, JournalError};
 use crate::observer::{Person, RunObserver};
+use crate::outline::outline_without_features;
 use crate::perform;
 use crate::performer::Performer;
-use crate::plan_file::outline;
 use crate::spec_paths::SpecPaths;
 use crate::stop_request::is_asked_to_stop_after_task;
 
@@ -212,7 +212,8 @@ impl StepRecorder<'_> {
     /// Shows the plan as it is in the file, so that the summary counts real ticks.
     fn show_plan(&mut self) {
         if let Ok(read) = read_text(&RealDisk, &self.paths.spec.tasks) {
-            self.observer.outline(&outline(&TaskFile::read(read.text)));
+            let plan = TaskFile::read(read.text);
+            self.observer.outline(&outline_without_features(&plan));
         }
     }
 }

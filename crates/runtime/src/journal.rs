@@ -11,7 +11,8 @@ use crate::clock;
 
 /// The format version of what is stored.
 const VERSION: u32 = 1;
-/// The most steps that resuming a run has to fold.
+/// The most steps that resuming a run has to fold, unless its state knows more than twice as many tasks: a
+/// snapshot takes the longer the more there are.
 const SNAPSHOT_EVERY: u64 = 200;
 
 /// One run in the store.
@@ -20,6 +21,8 @@ pub(crate) struct Journal {
     pub(crate) store: Store,
     pub(crate) run: RunId,
     last: StepNo,
+    /// The step of the last snapshot, as far as this process knows.
+    kept: StepNo,
 }
 
 /// Why a step could not be stored, or a run could not be read.
@@ -65,13 +68,21 @@ impl Journal {
             store,
             run,
             last: StepNo::NONE,
+            kept: StepNo::NONE,
         }
     }
 
     /// Returns the journal of a run with steps, and the state that they add up to.
     pub(crate) fn reopened(store: Store, run: RunId) -> Result<(Self, State), JournalError> {
-        let (state, last) = load_state(&store, &run)?;
-        Ok((Self { store, run, last }, state))
+        let (kept, mut state) = kept_state(&store, &run)?;
+        let last = fold_after(kept, &store, &run, &mut state)?;
+        let journal = Self {
+            store,
+            run,
+            last,
+            kept,
+        };
+        Ok((journal, state))
     }
 
     /// Replays all events of the run so far.
@@ -135,14 +146,18 @@ impl Journal {
 
     /// Stores a snapshot of the state every now and then, so that resuming need not fold all steps.
     pub(crate) fn keep(&mut self, state: &State) -> Result<(), JournalError> {
-        if !self.last.0.is_multiple_of(SNAPSHOT_EVERY) {
+        let known = u64::try_from(state.tasks.len()).unwrap_or(u64::MAX);
+        let every = SNAPSHOT_EVERY.max(known / 2);
+        if self.last.0 < self.kept.0.saturating_add(every) {
             return Ok(());
         }
         let snapshot = Snapshot {
             step: self.last,
             state: payload("state", state)?,
         };
-        Ok(self.store.save_snapshot(&self.run, &snapshot)?)
+        self.store.save_snapshot(&self.run, &snapshot)?;
+        self.kept = self.last;
+        Ok(())
     }
 }
 
@@ -155,19 +170,33 @@ fn payload(kind: &str, body: &impl Serialize) -> Result<VersionedJson, serde_jso
 /// # Errors
 /// Returns an error if the run does not exist or cannot be read.
 pub fn load_state(store: &Store, run: &RunId) -> Result<(State, StepNo), JournalError> {
-    let kept = store.latest_snapshot(run)?;
-    let kept = kept.map(|kept| decode(&kept.state).map(|state: State| (state, kept.step)));
-    let (mut state, mut last) = match kept.transpose()? {
-        // An earlier version did not fold everything that this one relies on.
-        Some((state, step)) if !state.is_outdated() => (state, step),
-        _ => (State::default(), StepNo::NONE),
-    };
-    for stored in store.events(run, last)? {
-        let stored = stored?;
-        state.apply(&decode::<Event>(&stored.event)?);
-    }
-    last = store.run(run)?.last_step;
+    let (kept, mut state) = kept_state(store, run)?;
+    let last = fold_after(kept, store, run, &mut state)?;
     Ok((state, last))
+}
+
+/// Returns the newest state that was kept, and its step.
+fn kept_state(store: &Store, run: &RunId) -> Result<(StepNo, State), JournalError> {
+    let kept = store.latest_snapshot(run)?;
+    let kept = kept.map(|kept| decode(&kept.state).map(|state: State| (kept.step, state)));
+    Ok(match kept.transpose()? {
+        // An earlier version did not fold everything that this one relies on.
+        Some((step, state)) if !state.is_outdated() => (step, state),
+        _ => (StepNo::NONE, State::default()),
+    })
+}
+
+/// Applies the events after a step, and returns the last step.
+fn fold_after(
+    step: StepNo,
+    store: &Store,
+    run: &RunId,
+    state: &mut State,
+) -> Result<StepNo, JournalError> {
+    for stored in store.events(run, step)? {
+        state.apply(&decode::<Event>(&stored?.event)?);
+    }
+    Ok(store.run(run)?.last_step)
 }
 
 fn decode<T: DeserializeOwned>(payload: &VersionedJson) -> Result<T, serde_json::Error> {

@@ -27,6 +27,7 @@ mod listener;
 mod log_file;
 mod notices;
 mod observer;
+mod outline;
 mod perform;
 mod performer;
 mod plan_file;
@@ -56,8 +57,8 @@ pub use log_file::LogError;
 pub use observer::{
     AnswerWait, Decisions, Memory, OpenQuestion, Person, PersonQuestion, Reply, RunObserver,
 };
+pub use outline::{outline, outline_without_features};
 pub use perform::{PlanOffer, is_plan_unreviewed};
-pub use plan_file::outline;
 pub use process::workspace_masks;
 pub use run::{
     FinishedRun, Preflight, PreflightFinding, RunError, RunSetup, lock_tree, open_store,

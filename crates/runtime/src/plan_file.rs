@@ -6,17 +6,15 @@ use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 
-use regreen_documents::{EditError, RowId, TaskFile};
-use regreen_model::{
-    NextStep, OutlineKind, OutlineRow, PlanQuery, PlanStatus, TaskFeatures, TaskId, TaskKey,
-    TaskKind,
-};
+use regreen_documents::{EditError, TaskFile};
+use regreen_model::{NextStep, PlanQuery, PlanStatus, TaskId, TaskKey};
 use regreen_workspace::{
     Digest, EditFileError, EditReport, ReadError, RealDisk, edit_file, read_text,
 };
 
 use crate::history::EarlierRuns;
 use crate::observer::RunObserver;
+use crate::outline::Outliner;
 use crate::performer::{PerformError, Performer};
 
 /// How often to look whether rows that are gone come back: a program that saves a file in place empties it
@@ -39,6 +37,7 @@ pub(crate) struct PlanFile {
     ticks: Vec<Tick>,
     /// The file that was last found to have all of them.
     checked: Option<Rc<TaskFile>>,
+    pub(crate) outliner: Outliner,
 }
 
 /// A box that regreen has ticked.
@@ -70,6 +69,7 @@ impl PlanFile {
             whole: None,
             ticks: Vec::new(),
             checked: None,
+            outliner: Outliner::default(),
         }
     }
 
@@ -239,46 +239,6 @@ fn ids(file: &TaskFile) -> BTreeSet<(TaskId, u32)> {
     keys.map(|key| (key.id, key.occurrence)).collect()
 }
 
-/// Outlines a plan for views: fixes below their task, rows below their group.
-#[must_use]
-pub fn outline(file: &TaskFile) -> Vec<OutlineRow> {
-    let mut rows: Vec<OutlineRow> = Vec::new();
-    let mut depths = std::collections::BTreeMap::new();
-    for id in file.rows() {
-        let Some((row, above)) = outline_row(file, id) else {
-            continue;
-        };
-        let depth = above.map_or(0, |above| depths.get(&above).map_or(0, |depth| depth + 1));
-        depths.insert(id, depth);
-        rows.push(OutlineRow { depth, ..row });
-    }
-    rows
-}
-
-/// Returns a row of the outline, and the row that it is shown below.
-fn outline_row(file: &TaskFile, id: RowId) -> Option<(OutlineRow, Option<RowId>)> {
-    let fixes = file.fixed_by(id);
-    let kind = match file.kind(id)? {
-        TaskKind::Checklist => return None,
-        _ if fixes.is_some() => OutlineKind::Fix,
-        TaskKind::Group => OutlineKind::Group,
-        TaskKind::Task | TaskKind::Optional => OutlineKind::Task,
-    };
-    let row = OutlineRow {
-        key: file.key(id)?,
-        depth: 0,
-        kind,
-        done: file.is_done(id),
-        optional: file.is_optional(id),
-        features: if file.is_done(id) {
-            TaskFeatures::default()
-        } else {
-            file.features(id)
-        },
-    };
-    Some((row, fixes.or_else(|| file.parent(id))))
-}
-
 /// Reads the file for the command that follows, and sets the ticks again that an editor has undone by
 /// saving an older copy of it. Whose decision the loss of a single tick is can't be told: then a person
 /// must say.
@@ -311,7 +271,7 @@ pub(crate) fn read_plan(
 ) -> Result<PlanStatus, PerformError> {
     // It was read just before, to look for lost ticks.
     let file = performer.plan.latest()?;
-    observer.outline(&outline(&file));
+    observer.outline(&performer.plan.outliner.outline(&file));
     let mut status = file.plan_status(query);
     if let NextStep::Task(picked) = &mut status.next {
         picked.failed_before = earlier.failure(&picked.task)?;
@@ -381,26 +341,5 @@ mod tests {
         });
         let then = std::fs::read_to_string(&path).unwrap();
         assert_eq!(then, "- [ ] 1.1 One\n- [x] 1.2 Two\n");
-    }
-
-    #[test]
-    fn fixes_are_below_their_task_and_rows_below_their_group() {
-        let file = TaskFile::read(
-            "- [ ] 1 Group\n  - [x] 1.1 Inside\n  - [ ] 1.2 Other\n- [ ] 2 Task\n- [ ] 2.1 [FIX 2] Fix\n",
-        );
-        let shown: Vec<String> = outline(&file)
-            .iter()
-            .map(|row| format!("{} {} {:?}", row.depth, row.key.id, row.kind))
-            .collect();
-        assert_eq!(
-            shown,
-            [
-                "0 1 Group",
-                "1 1.1 Task",
-                "1 1.2 Task",
-                "0 2 Task",
-                "1 2.1 Fix"
-            ]
-        );
     }
 }

@@ -41,7 +41,7 @@ use crate::perform::{
     SettingsGuard, TestsBefore,
 };
 use crate::performer::{PerformError, Performer};
-use crate::plan_file::{PlanFile, outline};
+use crate::plan_file::PlanFile;
 use crate::process::{Processes, workspace_masks};
 use crate::project_programs::ProjectPrograms;
 use crate::services::Services;
@@ -251,7 +251,8 @@ pub fn run(
     let first = first_input(&mut performer, &state, config, choices, inherited)?;
     perform::reconcile(&mut performer, &journal.store, &state)?;
     journal.recall(|at, event| observer.recall(at, event))?;
-    observer.outline(&outline(&*performer.plan.read()?));
+    let plan = performer.plan.read()?;
+    observer.outline(&performer.plan.outliner.outline(&plan));
     let mut driver = Driver {
         recorder: StepRecorder {
             journal,

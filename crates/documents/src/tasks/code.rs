@@ -104,30 +104,30 @@ impl Span {
 
 /// Returns the code spans of a text: whatever is between two runs of equally many backticks.
 pub(crate) fn spans(text: &str) -> Vec<Span> {
-    let runs = backtick_runs(text);
-    let mut spans = Vec::new();
+    let found = paired(text, &backtick_runs(text));
+    let spans = found.into_iter().map(|(open, close)| Span {
+        code: inside(&text[open.end..close.start]),
+        range: open.start..close.end,
+    });
+    spans.collect()
+}
+
+/// Returns the runs of backticks that open and close a span with something in it.
+fn paired(text: &str, runs: &[Range<usize>]) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut pairs = Vec::new();
     let mut at = 0;
     while let Some(open) = runs.get(at) {
-        let close = runs
-            .iter()
-            .skip(at + 1)
-            .position(|run| run.len() == open.len());
-        let Some(close) = close.map(|offset| at + 1 + offset) else {
+        let mut later = runs.iter().zip(0..).skip(at + 1);
+        let Some((close, number)) = later.find(|(run, _)| run.len() == open.len()) else {
             at += 1;
             continue;
         };
-        if let Some(end) = runs.get(close) {
-            let code = inside(&text[open.end..end.start]);
-            if !code.is_empty() {
-                spans.push(Span {
-                    range: open.start..end.end,
-                    code,
-                });
-            }
+        if !text[open.end..close.start].trim().is_empty() {
+            pairs.push((open.clone(), close.clone()));
         }
-        at = close + 1;
+        at = number + 1;
     }
-    spans
+    pairs
 }
 
 fn backtick_runs(text: &str) -> Vec<Range<usize>> {
@@ -143,10 +143,11 @@ fn backtick_runs(text: &str) -> Vec<Range<usize>> {
 
 /// Returns the number of backticks that open a code span which the text doesn't close.
 pub(crate) fn open_span(text: &str) -> Option<usize> {
-    let from = spans(text).last().map_or(0, |span| span.range.end);
-    backtick_runs(&text[from..])
-        .first()
-        .map(ExactSizeIterator::len)
+    let runs = backtick_runs(text);
+    let pairs = paired(text, &runs);
+    let from = pairs.last().map_or(0, |(_, close)| close.end);
+    let open = runs.iter().find(|run| run.start >= from);
+    open.map(ExactSizeIterator::len)
 }
 
 /// Returns whether a text has a run of that many backticks.

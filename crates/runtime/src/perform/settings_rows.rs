@@ -41,7 +41,7 @@ pub(super) fn deny_new_rows(
     before: &TaskFile,
     now: &TaskFile,
 ) -> Result<(), PerformError> {
-    if !now.text().contains(FILE) || now.text() == before.text() {
+    if now.text() == before.text() || !now.text().contains(FILE) {
         return Ok(());
     }
     let paths = &performer.paths;

@@ -124,6 +124,9 @@ pub(super) fn restore_limits(performer: &mut Performer) -> Result<(), PerformErr
     let Some(before) = performer.state_before.take() else {
         return Ok(());
     };
+    if Rc::ptr_eq(&current_state(performer), &before) {
+        return Ok(());
+    }
     let mut names = Vec::new();
     let known = &mut performer.state;
     let edited = edit_file(&RealDisk, &performer.paths.state, |text| {

@@ -8,7 +8,7 @@ use std::{fs, io};
 
 use regreen_documents::TaskFile;
 use regreen_reporters::{Junit, Reporter as _};
-use regreen_runtime::{SpecPaths, outline, workspace_masks};
+use regreen_runtime::{SpecPaths, outline_without_features, workspace_masks};
 use regreen_store::Run;
 use regreen_workspace::{RealDisk, read_tail, read_text};
 
@@ -26,7 +26,7 @@ pub(super) fn write(file: &Path, places: &SpecPaths, run: &Run) -> Result<(), Pr
     let history = SpecHistory::open(places)?;
     let mut junit = Junit::new(places.spec.name.as_str());
     let plan = TaskFile::read(read_text(&RealDisk, &places.spec.tasks)?.text);
-    junit.outline(&outline(&plan));
+    junit.outline(&outline_without_features(&plan));
     for (at, event) in history.events(run)? {
         junit.recall(at, &event);
     }

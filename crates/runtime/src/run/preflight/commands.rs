@@ -6,7 +6,7 @@ use regreen_documents::{RowId, TaskFile};
 use regreen_model::{RunConfig, TaskId, TaskKind, VerifyCommand};
 use regreen_workspace::{Programs, RealDisk};
 
-use super::makers::Makers;
+use super::makers::{Makers, TaskWords};
 use crate::run::RunSetup;
 
 /// A command of a task that is still to be done.
@@ -21,24 +21,26 @@ pub(super) struct PlannedCommand {
 impl PlannedCommand {
     /// Returns the commands in the order of the plan: Verify or the gate, Service and Ready.
     pub(super) fn all(setup: &RunSetup, plan: &TaskFile, programs: &Programs) -> Vec<Self> {
-        let mut makers = Makers::default();
+        let mut words = TaskWords::default();
         let mut planned = Vec::new();
         for row in plan.rows().filter(|row| !plan.is_done(*row)) {
             let (Some(task), Some(key)) = (plan.task(row), plan.key(row)) else {
                 continue;
             };
-            makers = makers.and(&task);
+            let end = words.add(&task);
             if !is_run(&setup.config, plan, row) {
                 continue;
             }
             let texts = texts(setup, plan, row, programs).into_iter();
-            planned.extend(texts.map(|text| Self {
-                task: key.id.clone(),
-                text,
-                makers: makers.clone(),
-            }));
+            planned.extend(texts.map(|text| (key.id.clone(), text, end)));
         }
-        planned
+        let words = words.share();
+        let planned = planned.into_iter().map(|(task, text, end)| Self {
+            task,
+            text,
+            makers: Makers::until(&words, end),
+        });
+        planned.collect()
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the tasks of a plan may provide before a check needs it.
 
+use std::rc::Rc;
+
 use regreen_model::{CommandInput, Task};
 
 /// Words of tasks that set something up: what they install can't be told from their text.
@@ -24,26 +26,46 @@ const SETTING_UP: &[&str] = &[
     "virtual env",
 ];
 
-/// The words of a task and of the open tasks before it, without their checks.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Makers {
+/// The words of the open tasks of a plan, without their checks.
+#[derive(Debug, Default)]
+pub(super) struct TaskWords {
     words: String,
 }
 
-impl Makers {
-    pub(super) fn and(&self, task: &Task) -> Self {
+impl TaskWords {
+    /// Adds the next task. Returns where its words end.
+    pub(super) fn add(&mut self, task: &Task) -> usize {
         let fields = &task.fields;
         let fields = [&fields.action, &fields.files, &fields.done_when];
-        let mut words = self.words.clone();
-        for text in [Some(&task.title)]
-            .into_iter()
-            .chain(fields.map(Option::as_ref))
-            .flatten()
-        {
-            words.push_str(&text.to_lowercase());
-            words.push('\n');
+        let texts = [Some(&task.title)].into_iter();
+        for text in texts.chain(fields.map(Option::as_ref)).flatten() {
+            self.words.push_str(&text.to_lowercase());
+            self.words.push('\n');
         }
-        Self { words }
+        self.words.len()
+    }
+
+    pub(super) fn share(self) -> Rc<str> {
+        self.words.into()
+    }
+}
+
+/// The words of a task and of the open tasks before it. All tasks of a plan share them: together, they
+/// would be as long as the square of the plan.
+#[derive(Clone, Debug)]
+pub(super) struct Makers {
+    of_plan: Rc<str>,
+    end: usize,
+}
+
+impl Makers {
+    pub(super) fn until(of_plan: &Rc<str>, end: usize) -> Self {
+        let of_plan = Rc::clone(of_plan);
+        Self { of_plan, end }
+    }
+
+    fn words(&self) -> &str {
+        &self.of_plan[..self.end]
     }
 
     /// Returns whether a task names what is missing: it will be there.
@@ -72,15 +94,16 @@ impl Makers {
 
     /// Returns whether a task installs or sets up something.
     pub(super) fn set_up(&self) -> bool {
-        SETTING_UP.iter().any(|word| self.words.contains(word))
+        SETTING_UP.iter().any(|word| self.words().contains(word))
     }
 
     fn has_word(&self, word: &str) -> bool {
         let word = word.to_lowercase();
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-        self.words.match_indices(&word).any(|(at, _)| {
-            let before = self.words[..at].chars().next_back();
-            let after = self.words[at + word.len()..].chars().next();
+        let words = self.words();
+        words.match_indices(&word).any(|(at, _)| {
+            let before = words[..at].chars().next_back();
+            let after = words[at + word.len()..].chars().next();
             !before.is_some_and(is_part) && !after.is_some_and(is_part)
         })
     }
@@ -93,10 +116,20 @@ mod tests {
     use super::*;
 
     fn makers(plan: &str) -> Makers {
-        let tasks = TaskFile::read(plan).tasks();
-        tasks
-            .iter()
-            .fold(Makers::default(), |makers, task| makers.and(task))
+        let mut words = TaskWords::default();
+        let ends = TaskFile::read(plan).tasks();
+        let end = ends.iter().map(|task| words.add(task)).last();
+        Makers::until(&words.share(), end.unwrap())
+    }
+
+    #[test]
+    fn a_task_knows_nothing_of_the_tasks_after_it() {
+        let mut words = TaskWords::default();
+        let tasks = TaskFile::read("- [ ] 1.1 A\n- [ ] 1.2 Install the tools\n").tasks();
+        let ends: Vec<usize> = tasks.iter().map(|task| words.add(task)).collect();
+        let shared = words.share();
+        let set_up = ends.iter().map(|end| Makers::until(&shared, *end).set_up());
+        assert_eq!(set_up.collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]
