@@ -1,9 +1,11 @@
 //! The history of earlier runs, from the journal.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use regreen_engine::{JournalLine, State};
-use regreen_model::{Event, PersonChoice, TaskKey, Timestamp};
-use regreen_runtime::{JournalError, SpecPaths, load_state, open_store_read_only};
-use regreen_store::{Attempt, Run, Step, StepNo, Store, VersionedJson};
+use regreen_model::{Event, PersonChoice, TaskId, TaskKey, Timestamp};
+use regreen_runtime::{SpecPaths, load_state, open_store_read_only};
+use regreen_store::{Attempt, AttemptKey, Run, Step, StepNo, Store, StoredEvent, VersionedJson};
 
 use crate::arguments::{MaybeTask, OneAttempt, OneTask};
 use crate::output;
@@ -58,17 +60,87 @@ impl SpecHistory {
         })
     }
 
-    /// Returns the attempts of these runs, in order.
-    pub fn attempts(&self, runs: &[Run]) -> Result<Vec<Attempt>, Problem> {
+    /// Returns the attempts at the tasks with these keys in all runs, in order.
+    pub fn attempts_at(&self, runs: &[Run], tasks: &[TaskKey]) -> Result<Vec<Attempt>, Problem> {
         let Some(store) = &self.store else {
             return Ok(Vec::new());
         };
+        let ids: BTreeSet<&TaskId> = tasks.iter().map(|task| &task.id).collect();
         let mut attempts = Vec::new();
-        for run in runs {
-            let in_run = store.attempts_in_run(&run.id).map_err(JournalError::from);
-            attempts.extend(in_run.map_err(Problem::from_journal)?);
+        for id in ids {
+            let of_id = store.attempts_of_task(&self.spec, id);
+            attempts.extend(of_id.map_err(Problem::journal)?);
         }
+        let order: BTreeMap<&str, usize> =
+            runs.iter().map(|run| run.id.as_str()).zip(0..).collect();
+        attempts.sort_by_key(|one| {
+            let run = order.get(one.key.run.as_str()).copied();
+            (run, one.started_ms, one.key.number)
+        });
         Ok(attempts)
+    }
+
+    /// Returns how often each recorded task was attempted, for each run that did.
+    pub fn attempt_counts(&self) -> Result<Vec<(TaskKey, u32)>, Problem> {
+        let store = self.store.as_ref();
+        let counts = store.map(|store| store.attempt_counts(&self.spec));
+        counts.unwrap_or(Ok(Vec::new())).map_err(Problem::journal)
+    }
+
+    /// Returns an attempt of a run, if it has begun.
+    pub fn attempt(
+        &self,
+        run: &Run,
+        task: &TaskKey,
+        number: u32,
+    ) -> Result<Option<Attempt>, Problem> {
+        let Some(store) = &self.store else {
+            return Ok(None);
+        };
+        let found = store.attempt(&AttemptKey {
+            run: run.id.clone(),
+            task: task.clone(),
+            number,
+        });
+        found.map_err(|error| Problem::from_journal(error.into()))
+    }
+
+    /// Finds the task that is meant, in the plan or among those that runs have recorded.
+    pub fn find(&self, plan: &Plan, named: &OneTask) -> Result<SelectedTask, Problem> {
+        let earlier = match TaskId::parse(&named.task) {
+            Some(id) => self.tasks_named(&id, None)?,
+            None => Vec::new(),
+        };
+        plan.find(named, earlier.iter())
+    }
+
+    /// Returns the keys under which runs have recorded this task.
+    pub fn keys_of(&self, plan: &Plan, selected: &SelectedTask) -> Result<Vec<TaskKey>, Problem> {
+        let key = &selected.key;
+        let mut keys = self.tasks_named(&key.id, Some(&key.title))?;
+        keys.retain(|key| plan.is(selected, key));
+        Ok(keys)
+    }
+
+    /// Returns the keys under which runs have recorded this task, its fixes and the tasks below it.
+    fn keys_of_family(
+        &self,
+        plan: &Plan,
+        selected: &SelectedTask,
+    ) -> Result<Vec<TaskKey>, Problem> {
+        let Some(store) = &self.store else {
+            return Ok(Vec::new());
+        };
+        let all = store.all_tasks_named(&self.spec);
+        let mut keys = all.map_err(Problem::journal)?;
+        keys.retain(|key| plan.belongs(selected, key));
+        Ok(keys)
+    }
+
+    fn tasks_named(&self, id: &TaskId, title: Option<&str>) -> Result<Vec<TaskKey>, Problem> {
+        let store = self.store.as_ref();
+        let named = store.map(|store| store.tasks_named(&self.spec, id, title));
+        named.unwrap_or(Ok(Vec::new())).map_err(Problem::journal)
     }
 
     /// Returns the choices that people made outside runs, in order.
@@ -86,20 +158,67 @@ impl SpecHistory {
 
     /// Returns the events of a run, with their times.
     pub fn events(&self, run: &Run) -> Result<Vec<(Timestamp, Event)>, Problem> {
+        let events = self.events_after(run, StepNo::NONE, usize::MAX)?;
+        Ok(events.into_iter().map(|one| (one.at, one.event)).collect())
+    }
+
+    /// Returns the first event of a run.
+    pub fn first_event(&self, run: &Run) -> Result<Option<Event>, Problem> {
+        let first = self.events_after(run, StepNo::NONE, 1)?.pop();
+        Ok(first.map(|one| one.event))
+    }
+
+    /// Returns the last event of a run for which `find` returns something, and that. Reads
+    /// backwards: in a long run, it is usually near the end.
+    pub fn last_event<T>(
+        &self,
+        run: &Run,
+        find: impl Fn(&RecordedEvent) -> Option<T>,
+    ) -> Result<Option<T>, Problem> {
+        let mut until = run.last_step;
+        let mut count = 64;
+        while until > StepNo::NONE {
+            let after = StepNo(until.0.saturating_sub(count));
+            let mut events = self.events_after(run, after, usize::MAX)?;
+            events.retain(|one| one.step <= until);
+            if let Some(found) = events.iter().rev().find_map(&find) {
+                return Ok(Some(found));
+            }
+            (until, count) = (after, count * 2);
+        }
+        Ok(None)
+    }
+
+    fn events_after(
+        &self,
+        run: &Run,
+        after: StepNo,
+        most: usize,
+    ) -> Result<Vec<RecordedEvent>, Problem> {
         let Some(store) = &self.store else {
             return Ok(Vec::new());
         };
-        let events = store.events(&run.id, StepNo::NONE);
+        let events = store.events(&run.id, after);
         let events = events.map_err(|error| Problem::from_journal(error.into()))?;
         events
-            .map(|stored| {
-                let stored = stored.map_err(Problem::journal)?;
-                let event = stored.event.decode();
-                let event = event.map_err(|error| Problem::from_journal(error.into()))?;
-                let at = u64::try_from(stored.now_ms).unwrap_or(0);
-                Ok((Timestamp::from_millis(at), event))
-            })
+            .take(most)
+            .map(|stored| RecordedEvent::decode(&stored.map_err(Problem::journal)?))
             .collect()
+    }
+
+    /// Returns the events of a run around those that name one of these tasks. Whatever is left out
+    /// names none of them.
+    pub fn events_naming(
+        &self,
+        run: &Run,
+        tasks: &[TaskKey],
+    ) -> Result<Vec<RecordedEvent>, Problem> {
+        let Some(store) = &self.store else {
+            return Ok(Vec::new());
+        };
+        let events = store.events_naming(&run.id, tasks);
+        let events = events.map_err(|error| Problem::from_journal(error.into()))?;
+        events.iter().map(RecordedEvent::decode).collect()
     }
 
     /// Returns the steps of a run, as one line of JSON each.
@@ -114,13 +233,33 @@ impl SpecHistory {
             .collect()
     }
 
-    /// Whether a run finished a task.
-    pub fn finished(&self, run: &Run, is_it: impl Fn(&TaskKey) -> bool) -> Result<bool, Problem> {
-        let events = self.events(run)?;
-        Ok(events.iter().any(|(_, event)| match event {
-            Event::TaskDone { task, .. } => is_it(task),
+    /// Whether a run finished a task, recorded under these keys.
+    fn finished(&self, run: &Run, keys: &[TaskKey]) -> Result<bool, Problem> {
+        let events = self.events_naming(run, keys)?;
+        Ok(events.iter().any(|one| match &one.event {
+            Event::TaskDone { task, .. } => keys.contains(task),
             _ => false,
         }))
+    }
+}
+
+/// An event of a journal.
+#[derive(Debug)]
+pub struct RecordedEvent {
+    /// The step it happened in.
+    pub step: StepNo,
+    pub at: Timestamp,
+    pub event: Event,
+}
+
+impl RecordedEvent {
+    fn decode(stored: &StoredEvent) -> Result<Self, Problem> {
+        let event = stored.event.decode();
+        Ok(Self {
+            step: stored.step,
+            at: Timestamp::from_millis(u64::try_from(stored.now_ms).unwrap_or(0)),
+            event: event.map_err(|error| Problem::from_journal(error.into()))?,
+        })
     }
 }
 
@@ -139,17 +278,16 @@ impl MaybeTask {
         let name = &context.places.spec.name;
         let history = SpecHistory::open(&context.places)?;
         let run = history.run_named(None, name)?;
-        let events = history.events(&run)?;
-        let picked = events.iter().rev().find_map(|(_, event)| match event {
-            Event::TaskPicked { task } => Some(&task.task),
+        let picked = history.last_event(&run, |one| match &one.event {
+            Event::TaskPicked { task } => Some(task.task.clone()),
             _ => None,
-        });
+        })?;
         let key = picked.ok_or_else(|| Problem::NoRun { spec: name.clone() })?;
         let plan = Plan::read(&context)?;
         Ok(OneTask {
             task: key.id.to_string(),
             line: plan
-                .row_of(key)
+                .row_of(&key)
                 .and_then(|row| Some(plan.file.task(row)?.line)),
             spec: self.spec.clone(),
         })
@@ -168,7 +306,8 @@ impl OneTask {
             return Ok(self);
         }
         let history = SpecHistory::open(&context.places)?;
-        let attempts = history.attempts(&history.runs()?)?;
+        let keys: Vec<TaskKey> = open.iter().filter_map(|row| plan.file.key(*row)).collect();
+        let attempts = history.attempts_at(&history.runs()?, &keys)?;
         let mut tried = attempts.iter().rev();
         let last = tried.find_map(|attempt| {
             let row = plan.row_of(&attempt.key.task);
@@ -204,8 +343,9 @@ pub struct TaskHistory {
     pub plan: Plan,
     pub spec_history: SpecHistory,
     pub runs: Vec<Run>,
-    /// All attempts of the spec.
-    pub attempts: Vec<Attempt>,
+    /// The attempts at the task, its fixes and the tasks below it, and at others with an id of
+    /// theirs.
+    attempts: Vec<Attempt>,
     pub selected: SelectedTask,
 }
 
@@ -215,9 +355,9 @@ impl TaskHistory {
         let plan = Plan::read(&context)?;
         let spec_history = SpecHistory::open(&context.places)?;
         let runs = spec_history.runs()?;
-        let attempts = spec_history.attempts(&runs)?;
-        let earlier = attempts.iter().map(|attempt| &attempt.key.task);
-        let selected = plan.find(named, earlier)?;
+        let selected = spec_history.find(&plan, named)?;
+        let family = spec_history.keys_of_family(&plan, &selected)?;
+        let attempts = spec_history.attempts_at(&runs, &family)?;
         Ok(Self {
             context,
             plan,
@@ -280,9 +420,9 @@ impl TaskHistory {
     fn finished_before(&self, attempts: &[&Attempt]) -> Result<Option<&Run>, Problem> {
         let newest = attempts.last().map(|attempt| &attempt.key.run);
         let has_tried = |run: &&Run| attempts.iter().any(|one| one.key.run == run.id);
+        let keys = self.spec_history.keys_of(&self.plan, &self.selected)?;
         for run in self.runs.iter().rev().filter(has_tried) {
-            let is_it = |key: &_| self.plan.is(&self.selected, key);
-            if Some(&run.id) != newest && self.spec_history.finished(run, is_it)? {
+            if Some(&run.id) != newest && self.spec_history.finished(run, &keys)? {
                 return Ok(Some(run));
             }
         }

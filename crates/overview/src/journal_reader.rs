@@ -68,18 +68,22 @@ impl JournalReader {
         store: &Store,
         mut take: impl FnMut(Timestamp, Event),
     ) -> Result<(), ReadJournalError> {
-        for step in store.steps(&self.run, self.after)? {
-            let step = step?;
-            let at = Timestamp::from_millis(u64::try_from(step.now_ms).unwrap_or(0));
-            for event in &step.events {
-                let event = event.decode().map_err(|why| ReadJournalError::Unknown {
-                    run: self.run.clone(),
-                    why,
-                })?;
-                take(at, event);
+        let mut last = self.after;
+        for stored in store.events(&self.run, self.after)? {
+            let stored = stored?;
+            if stored.step != last {
+                self.after = last;
+                last = stored.step;
             }
-            self.after = step.number;
+            let at = Timestamp::from_millis(u64::try_from(stored.now_ms).unwrap_or(0));
+            let event = stored.event.decode();
+            let event = event.map_err(|why| ReadJournalError::Unknown {
+                run: self.run.clone(),
+                why,
+            })?;
+            take(at, event);
         }
+        self.after = last;
         Ok(())
     }
 }

@@ -131,6 +131,34 @@ impl Store {
         let of_task = "rows.task_id = ?1 AND runs.spec = ?2";
         read(&self.conn, of_task, (task.as_str(), spec))
     }
+
+    /// Returns an attempt, if it is stored.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such run, or the file can't be read.
+    pub fn attempt(&self, key: &AttemptKey) -> Result<Option<Attempt>, RunError> {
+        let _reading = self.read_transaction()?;
+        let number = run_number(&self.conn, &key.run)?;
+        Ok(find(&self.conn, number, key)?)
+    }
+
+    /// Returns how often the tasks of a spec were attempted, for each run that did. Only an index is
+    /// read.
+    ///
+    /// # Errors
+    /// Returns an error if the file can't be read.
+    pub fn attempt_counts(&self, spec: &str) -> Result<Vec<(TaskKey, u32)>, StoreError> {
+        let sql = "SELECT run, task_id, occurrence, title, count(*) FROM attempts
+                   WHERE run IN (SELECT run FROM runs WHERE spec = ?1)
+                   GROUP BY run, task_id, occurrence, title";
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let mut rows = statement.query([spec])?;
+        let mut counts = Vec::new();
+        while let Some(row) = rows.next()? {
+            counts.push((task_from_row(row, 1)?, row.get(4)?));
+        }
+        Ok(counts)
+    }
 }
 
 /// Stores an attempt, or updates it with new fields.

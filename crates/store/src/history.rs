@@ -139,12 +139,24 @@ impl Store {
         read(&self.conn, of_task, (task.as_str(), spec))
     }
 
-    /// Returns all failures at or after a time, oldest first.
+    /// Returns the last failures at or after a time, of all kinds or of one, oldest first.
     ///
     /// # Errors
     /// Returns an error if the file can't be read.
-    pub fn failures_since(&self, since_ms: i64) -> Result<Vec<FailureRow>, StoreError> {
-        read(&self.conn, "rows.at_ms >= ?1", [since_ms])
+    pub fn last_failures(
+        &self,
+        since_ms: i64,
+        kind: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<FailureRow>, StoreError> {
+        let sql = select(
+            "rows.at_ms >= ?1 AND (?2 IS NULL OR rows.kind = ?2)",
+            "rows.at_ms DESC, rows.run DESC, rows.task_id DESC, rows.number DESC LIMIT ?3",
+        );
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let mut failures = read_rows(&self.conn, &sql, (since_ms, kind, most))?;
+        failures.reverse();
+        Ok(failures)
     }
 }
 
@@ -171,12 +183,24 @@ fn read(
     which: &str,
     params: impl Params,
 ) -> Result<Vec<FailureRow>, StoreError> {
+    let sql = select(which, "rows.at_ms, rows.run, rows.task_id, rows.number");
+    read_rows(conn, &sql, params)
+}
+
+fn select(which: &str, order: &str) -> String {
     let columns = COLUMNS.replace(", ", ", rows.");
-    let sql = format!(
+    format!(
         "SELECT rows.{columns}, runs.id FROM failures AS rows JOIN runs USING (run)
-         WHERE {which} ORDER BY rows.at_ms, rows.run, rows.task_id, rows.number"
-    );
-    let mut statement = conn.prepare_cached(&sql)?;
+         WHERE {which} ORDER BY {order}"
+    )
+}
+
+fn read_rows(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+) -> Result<Vec<FailureRow>, StoreError> {
+    let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut failures = Vec::new();
     while let Some(row) = rows.next()? {

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use crate::history::record_row;
+use crate::mention::index_complete;
 use crate::run::run_number;
 use crate::step::{insert_step, read_step};
 use crate::{
@@ -114,6 +115,7 @@ fn append_in(
 pub(crate) fn append_step(conn: &Connection, run: &RunId, step: &Step) -> Result<(), AppendError> {
     let number = advance(conn, run, step)?;
     insert_step(conn, number, step)?;
+    index_complete(conn, number, step.number)?;
     update_pending(conn, number, step)
 }
 

@@ -22,6 +22,8 @@ mod error;
 mod history;
 mod integrity;
 mod journal;
+mod mention;
+mod names;
 mod recording;
 mod row;
 mod run;

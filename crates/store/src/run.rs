@@ -7,6 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 use serde::{Deserialize, Serialize};
 
+use crate::mention::index_rest;
 use crate::row::{RowCounts, check_sum, with_sum};
 use crate::schema::REGREEN;
 use crate::{StepNo, Store, StoreError};
@@ -289,6 +290,7 @@ pub(crate) fn insert_end(conn: &Connection, run: i64, end: &RunEnd) -> Result<()
         RunEnd::COLUMNS
     );
     conn.execute(&sql, params_from_iter(with_sum(end.columns(run))))?;
+    index_rest(conn, run)?;
     let mut counts = RowCounts::read(conn)?;
     counts.ends += 1;
     counts.write(conn)

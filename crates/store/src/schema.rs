@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use rusqlite_migration::{HookError, M, Migrations};
 
+use crate::mention::index_all;
 use crate::row::insert_row_counts;
 use crate::{OpenError, StoreError};
 
@@ -47,6 +48,10 @@ pub(crate) const JOURNAL: FileFormat = FileFormat {
             then: insert_row_counts,
         },
         Migration::sql(include_str!("../sql/0004_delegations.sql")),
+        Migration {
+            sql: include_str!("../sql/0005_mentions.sql"),
+            then: index_all,
+        },
     ],
 };
 

@@ -305,6 +305,35 @@ fn step_in(row: &Row<'_>) -> Result<Step, StoreError> {
     })
 }
 
+/// Returns the events of the steps after `after`, up to `until`.
+pub(crate) fn events_between(
+    conn: &Connection,
+    run: i64,
+    after: StepNo,
+    until: StepNo,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let count = until.0 - after.0;
+    let rows = read_rows(conn, run, after, count, events_in)?;
+    Ok(rows.into_iter().flat_map(|(_, events)| events).collect())
+}
+
+/// Passes on the events of the steps after `after`, up to `until`, as stored.
+pub(crate) fn read_events(
+    conn: &Connection,
+    run: i64,
+    after: StepNo,
+    until: StepNo,
+    mut take: impl FnMut(&str),
+) -> Result<(), StoreError> {
+    let sql = "SELECT events FROM steps WHERE run = ?1 AND step > ?2 AND step <= ?3";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query((run, after.0, until.0))?;
+    while let Some(row) = rows.next()? {
+        take(row.get_ref(0)?.as_str().unwrap_or_default());
+    }
+    Ok(())
+}
+
 /// Reads only the events: inputs and commands are most of a step, and resuming needs neither.
 fn events_in(row: &Row<'_>) -> Result<Vec<StoredEvent>, StoreError> {
     let (step, now_ms) = (StepNo(row.get(1)?), row.get(2)?);

@@ -74,7 +74,7 @@ fn history(store: &Store, journal: &Journal) -> Result<History, RunError> {
     for run in &journal.runs {
         attempts.extend(store.attempts_in_run(&run.id)?);
     }
-    let failures = store.failures_since(0)?;
+    let failures = store.last_failures(0, None, usize::MAX)?;
     Ok(History { attempts, failures })
 }
 

@@ -119,10 +119,10 @@ fn failures_since_a_time_include_that_time() {
     let folder = Folder::new();
     let mut store = folder.open();
     two_runs(&mut store);
-    let since = store.failures_since(NOON + 2500).unwrap();
+    let since = store.last_failures(NOON + 2500, None, 9).unwrap();
     let times: Vec<_> = since.iter().map(|f| f.at_ms - NOON).collect();
     assert_eq!(times, [2500, 2500, 3500, 3500]);
-    assert_eq!(store.failures_since(NOON + 3501).unwrap(), []);
+    assert_eq!(store.last_failures(NOON + 3501, None, 9).unwrap(), []);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_failure_comes_back_whole() {
     let folder = Folder::new();
     let mut store = folder.open();
     two_runs(&mut store);
-    let found: Vec<FailureRow> = store.failures_since(0).unwrap();
+    let found: Vec<FailureRow> = store.last_failures(0, None, 9).unwrap();
     assert_eq!(found[0].failure().unwrap(), failure("no such file: a.txt"));
     assert_eq!(found[0].category, "tool_error");
     assert_eq!(found[0].kind, "missing_file");

@@ -12,6 +12,7 @@ mod disk;
 mod fixture;
 mod history;
 mod journal;
+mod mentions;
 mod opening;
 mod processes;
 mod recording;

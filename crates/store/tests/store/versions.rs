@@ -10,6 +10,7 @@ use crate::fixture::{Folder, NOON, begin, begun, ended, failed, green, snapshot,
 const VERSION_1: &str = include_str!("../fixtures/v1.sql");
 const VERSION_2: &str = include_str!("../fixtures/v2.sql");
 const VERSION_3: &str = include_str!("../fixtures/v3.sql");
+const VERSION_4: &str = include_str!("../fixtures/v4.sql");
 
 fn old_file(sql: &str) -> Folder {
     let folder = Folder::new();
@@ -71,8 +72,23 @@ fn a_file_of_version_3_is_updated_and_keeps_everything() {
 }
 
 #[test]
+fn a_file_of_version_4_is_updated_and_finds_the_events_of_its_tasks() {
+    let folder = old_file(VERSION_4);
+    let store = folder.open();
+    store.check().unwrap();
+    let run = store.runs(9).unwrap().remove(0).id;
+    assert_eq!(store.delegations_since(0).unwrap().len(), 1);
+    let named = store.all_tasks_named("specs/login/tasks.md").unwrap();
+    let task = named.iter().find(|task| task.title == "Write it").unwrap();
+    let events = store.events_naming(&run, std::slice::from_ref(task));
+    let all = store.events(&run, StepNo::NONE).unwrap();
+    let all: Vec<_> = all.map(Result::unwrap).collect();
+    assert_eq!(events.unwrap(), all);
+}
+
+#[test]
 fn an_older_file_is_read_as_it_will_be_and_stays_as_it_is() {
-    for sql in [VERSION_1, VERSION_2, VERSION_3] {
+    for sql in [VERSION_1, VERSION_2, VERSION_3, VERSION_4] {
         let folder = old_file(sql);
         let bytes = std::fs::read(folder.file()).unwrap();
         let store = Store::open_read_only(&folder.file(), NOON)
@@ -100,7 +116,7 @@ fn a_file_records_what_updated_it_and_when() {
         .unwrap();
     assert_eq!(
         history,
-        format!("1 1763200000000, 2 {NOON}, 3 {NOON}, 4 {NOON}")
+        format!("1 1763200000000, 2 {NOON}, 3 {NOON}, 4 {NOON}, 5 {NOON}")
     );
 }
 
@@ -123,6 +139,7 @@ fn tables_of_older_versions_keep_their_shape() {
         (VERSION_1, "steps"),
         (VERSION_2, "failures"),
         (VERSION_3, "choices"),
+        (VERSION_4, "delegations"),
     ];
     for (sql, table) in versions {
         let old = shape(&Connection::open(old_file(sql).file()).unwrap());

@@ -4,7 +4,7 @@ use std::path::Path;
 use regreen_model::{Event, Failure, FailureKind, FailureRecord, TaskKey, Timestamp};
 use regreen_overview::{Response, answered_task, response_to};
 use regreen_runtime::{JournalError, is_delegation_running};
-use regreen_store::{Delegation, FailureRow, RunId, StepNo, Store};
+use regreen_store::{AttemptKey, Delegation, FailureRow, RunId, StepNo, Store, StoredEvent};
 use serde::Serialize;
 
 use super::Wanted;
@@ -65,25 +65,30 @@ impl Entry {
 }
 
 fn of_runs(store: &Store, since_ms: i64, wanted: &Wanted) -> Result<Vec<Entry>, Problem> {
-    let mut rows = store.failures_since(since_ms).map_err(Problem::journal)?;
-    rows.retain(|row| wanted.has(&row.kind));
-    let rows = rows.split_off(rows.len().saturating_sub(wanted.most));
-    let mut events: Option<(RunId, EventsOfTasks)> = None;
+    let kind = wanted.kind.map(FailureKind::name);
+    let rows = store.last_failures(since_ms, kind, wanted.most);
+    let rows = rows.map_err(Problem::journal)?;
+    let reads_whole_runs = rows.len() > FEW;
+    let mut whole: Option<(RunId, EventsOfTasks)> = None;
     let mut entries = Vec::new();
     for row in rows {
-        let run = &row.attempt.run;
-        if events.as_ref().is_none_or(|(known, _)| known != run) {
-            events = Some((run.clone(), events_of(store, run)?));
-        }
-        let of_task = events
-            .as_ref()
-            .and_then(|(_, events)| events.get(&row.attempt.task));
-        let happened = of_task.map_or(&[][..], Vec::as_slice);
-        let done = response_to(happened, &row.attempt.task, row.attempt.number);
+        let AttemptKey { run, task, number } = &row.attempt;
+        let done = if reads_whole_runs {
+            if whole.as_ref().is_none_or(|(known, _)| known != run) {
+                whole = Some((run.clone(), events_of(store, run)?));
+            }
+            let of_task = whole.as_ref().and_then(|(_, events)| events.get(task));
+            response_to(of_task.map_or(&[][..], Vec::as_slice), task, *number)
+        } else {
+            response_to(&events_naming(store, run, task)?, task, *number)
+        };
         entries.push(of_row(row, done));
     }
     Ok(entries)
 }
+
+/// Up to this many failures are looked up one by one; for more, whole runs are read.
+const FEW: usize = 100;
 
 /// What a run did about failures, by task: a run can have thousands of tasks, and of failures.
 type EventsOfTasks = BTreeMap<TaskKey, Vec<Event>>;
@@ -92,13 +97,24 @@ fn events_of(store: &Store, run: &RunId) -> Result<EventsOfTasks, Problem> {
     let events = store.events(run, StepNo::NONE).map_err(JournalError::from);
     let mut of_tasks = EventsOfTasks::new();
     for stored in events.map_err(Problem::from_journal)? {
-        let event = stored.map_err(Problem::journal)?.event.decode();
-        let event = event.map_err(|error| Problem::from_journal(error.into()))?;
+        let event = decode(&stored.map_err(Problem::journal)?)?;
         if let Some(task) = answered_task(&event) {
             of_tasks.entry(task.clone()).or_default().push(event);
         }
     }
     Ok(of_tasks)
+}
+
+fn events_naming(store: &Store, run: &RunId, task: &TaskKey) -> Result<Vec<Event>, Problem> {
+    let events = store.events_naming(run, std::slice::from_ref(task));
+    let events = events.map_err(JournalError::from);
+    let events = events.map_err(Problem::from_journal)?;
+    events.iter().map(decode).collect()
+}
+
+fn decode(stored: &StoredEvent) -> Result<Event, Problem> {
+    let event = stored.event.decode();
+    event.map_err(|error| Problem::from_journal(error.into()))
 }
 
 fn of_row(row: FailureRow, done: Response) -> Entry {

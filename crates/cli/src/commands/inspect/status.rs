@@ -13,7 +13,8 @@ use regreen_model::{
 };
 use regreen_reporters::LineStyle;
 use regreen_runtime::{
-    LockHolder, LockPurpose, TreeLock, is_asked_to_stop_after_task, now, outline, workspace_masks,
+    LockHolder, LockPurpose, TreeLock, is_asked_to_stop_after_task, now, outline,
+    outline_without_features, workspace_masks,
 };
 use regreen_store::{Attempt, Run};
 use serde::Serialize;
@@ -21,7 +22,7 @@ use serde::Serialize;
 use self::past::Past;
 use crate::arguments::Status as Arguments;
 use crate::exit::Exit;
-use crate::history::SpecHistory;
+use crate::history::{RecordedEvent, SpecHistory};
 use crate::output;
 use crate::plan::Plan;
 use crate::problem::Problem;
@@ -186,7 +187,7 @@ struct Knowledge {
     state: State,
     past: Past,
     at_work: Option<LockHolder>,
-    /// The attempts that the newest run has started.
+    /// The attempts that the newest run is at.
     begun: Vec<Attempt>,
     /// The fixes recorded in the state file.
     fixes: BTreeMap<String, FixRecord>,
@@ -201,7 +202,6 @@ impl Knowledge {
         let at_work = TreeLock::holder(&context.places.root);
         let history = SpecHistory::open(&context.places)?;
         let mut runs = history.runs()?;
-        let attempts = history.attempts(&runs)?;
         let run = runs.pop();
         let mut state = run.as_ref().map(|run| history.state(run)).transpose()?;
         let state_now = state.get_or_insert_default();
@@ -213,15 +213,18 @@ impl Knowledge {
             }
         }
         let state = state.unwrap_or_default();
-        let past = Past::gather(&plan, &history, &runs, &state, &attempts)?;
-        let is_new = |one: &Attempt| run.as_ref().is_some_and(|run| run.id == one.key.run);
+        let past = Past::gather(&plan, &history, &runs, &state)?;
         let verify_began = match run.as_ref().filter(|_| is_verifying(&state)) {
-            Some(run) => verify_began(&history.events(run)?),
+            Some(run) => history.last_event(run, verify_began)?,
             None => None,
+        };
+        let begun = match &run {
+            Some(run) => begun(&history, run, &state)?,
+            None => Vec::new(),
         };
         Ok(Self {
             verify_began,
-            begun: attempts.into_iter().filter(is_new).collect(),
+            begun,
             fixes: fixes_in(&context.places.state)?,
             plan,
             choices,
@@ -242,17 +245,29 @@ fn is_verifying(state: &State) -> bool {
     state.tasks.values().any(is_it)
 }
 
-fn verify_began(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
-    let mut events = events.iter().rev();
-    let last = events.find(|(_, event)| matches!(event, Event::VerifyStarted { .. }));
-    last.map(|(at, _)| *at)
+fn verify_began(one: &RecordedEvent) -> Option<Timestamp> {
+    matches!(one.event, Event::VerifyStarted { .. }).then_some(one.at)
+}
+
+/// Returns the last attempts at the tasks that something is pending for.
+fn begun(history: &SpecHistory, run: &Run, state: &State) -> Result<Vec<Attempt>, Problem> {
+    let tasks = state.tasks.iter();
+    let pending = tasks.filter(|(_, task)| doing(&task.phase).is_some());
+    let mut begun = Vec::new();
+    for (key, task) in pending {
+        begun.extend(history.attempt(run, key, task.attempts)?);
+    }
+    Ok(begun)
 }
 
 impl Status {
     fn of(context: &SpecContext, asked: Option<&str>) -> Result<Self, Problem> {
         let places = &context.places;
         let known = Knowledge::gather(context)?;
-        let rows = outline(&known.plan.file);
+        let rows = match known.state.config.times {
+            Some(_) => outline(&known.plan.file),
+            None => outline_without_features(&known.plan.file),
+        };
         // A fix that was ticked because its task had passed was not done.
         let is_done = |row: &&OutlineRow| row.done && !known.past.is_superseded(&row.key);
         let counted = |is_wanted: fn(&&OutlineRow) -> bool| Counts {

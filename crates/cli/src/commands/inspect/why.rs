@@ -4,8 +4,7 @@ mod changes;
 mod page;
 mod story;
 
-use regreen_model::{ChoiceKind, Event, PersonChoice, TaskKey, Timestamp};
-use regreen_overview::task_of;
+use regreen_model::{ChoiceKind, Event, PersonChoice, TaskKey};
 use regreen_reporters::Status;
 use regreen_runtime::workspace_masks;
 use regreen_store::Run;
@@ -14,13 +13,11 @@ use self::page::Page;
 use self::story::{RunStory, concerns};
 use crate::arguments::{OneTask, Why, WhyTask};
 use crate::exit::Exit;
-use crate::history::SpecHistory;
+use crate::history::{RecordedEvent, SpecHistory};
 use crate::output;
 use crate::plan::{Plan, SelectedTask};
 use crate::problem::Problem;
 use crate::spec_context::{SpecContext, own_secrets};
-
-type Events = Vec<(Timestamp, Event)>;
 
 /// Shows the history of the named task, or of the current one.
 pub fn run_for_task(arguments: &WhyTask) -> Result<Exit, Problem> {
@@ -42,27 +39,39 @@ pub fn run(arguments: &Why) -> Result<Exit, Problem> {
 struct TaskStory {
     plan: Plan,
     selected: SelectedTask,
-    runs: Vec<(Run, Events)>,
+    runs: Vec<ToldRun>,
     /// Choices that no run has applied yet.
     said: Vec<PersonChoice>,
+}
+
+/// A run that the task appears in.
+struct ToldRun {
+    run: Run,
+    agent: String,
+    /// Those that name the task, and what is recorded around them.
+    events: Vec<RecordedEvent>,
 }
 
 impl TaskStory {
     fn gather(context: &SpecContext, named: &OneTask) -> Result<Self, Problem> {
         let plan = Plan::read(context)?;
         let history = SpecHistory::open(&context.places)?;
+        let selected = history.find(&plan, named)?;
+        let keys = history.keys_of(&plan, &selected)?;
         let mut runs = Vec::new();
         let mut heard = 0;
         for run in history.runs()? {
-            let mut events = history.events(&run)?;
-            events.retain(|(_, event)| is_news(event, heard));
+            let mut events = history.events_naming(&run, &keys)?;
+            let is_ours = |one: &RecordedEvent| concerns(&plan, &selected, &one.event);
+            if !events.iter().any(is_ours) {
+                continue;
+            }
+            events.retain(|one| is_news(&one.event, heard));
             heard = heard.max(last_heard(&events));
-            runs.push((run, events));
+            let agent = agent_of(history.first_event(&run)?.as_ref());
+            runs.push(ToldRun { run, agent, events });
         }
         let choices = history.choices()?;
-        let all = runs.iter().flat_map(|(_, events)| events);
-        let earlier: Vec<&TaskKey> = all.filter_map(|(_, event)| task_of(event)).collect();
-        let selected = plan.find(named, earlier.into_iter())?;
         let is_new =
             |choice: &PersonChoice| choice.number > heard && plan.is(&selected, &choice.task);
         Ok(Self {
@@ -78,12 +87,13 @@ impl TaskStory {
         self.tell_task(&mut page);
         let newest = self.newest_try();
         let mut is_told = false;
-        for (run, events) in &self.runs {
-            let is_ours = |event: &Event| concerns(&self.plan, &self.selected, event);
-            if !events.iter().any(|(_, event)| is_ours(event)) {
+        for ToldRun { run, agent, events } in &self.runs {
+            let is_ours = |one: &RecordedEvent| concerns(&self.plan, &self.selected, &one.event);
+            if !events.iter().any(is_ours) {
                 continue;
             }
             is_told = true;
+            page.heading("RUN", &format!("{}{agent}", run.id));
             let mut story = RunStory::new(context, &self.plan, &self.selected, run, arguments);
             story.is_newest = Some(&run.id) == newest.map(|run| &run.id);
             story.tell(events, &mut page);
@@ -100,14 +110,13 @@ impl TaskStory {
 
     /// Returns the last run that tried it.
     fn newest_try(&self) -> Option<&Run> {
-        let has_tried = |events: &Events| {
-            events.iter().any(|(_, event)| match event {
+        let has_tried = |told: &&ToldRun| {
+            told.events.iter().any(|one| match &one.event {
                 Event::AttemptStarted { task, .. } => self.plan.is(&self.selected, task),
                 _ => false,
             })
         };
-        let tried = self.runs.iter().rfind(|(_, events)| has_tried(events));
-        tried.map(|(run, _)| run)
+        Some(&self.runs.iter().rfind(has_tried)?.run)
     }
 
     /// Describes the task, and how it relates to others.
@@ -143,9 +152,17 @@ fn is_news(event: &Event, heard: u64) -> bool {
     }
 }
 
+/// Returns the agent that a run was started with, for its heading.
+fn agent_of(first: Option<&Event>) -> String {
+    match first {
+        Some(Event::RunStarted { config, .. }) => format!(" · {}", config.agent),
+        _ => String::new(),
+    }
+}
+
 /// Returns the number of the last choice that a run has applied.
-fn last_heard(events: &Events) -> u64 {
-    let heard = events.iter().filter_map(|(_, event)| match event {
+fn last_heard(events: &[RecordedEvent]) -> u64 {
+    let heard = events.iter().filter_map(|one| match &one.event {
         Event::Chosen { choice } => Some(choice.number),
         _ => None,
     });

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use regreen_documents::RowId;
 use regreen_engine::{Phase, State, TaskState};
 use regreen_model::TaskKey;
-use regreen_store::{Attempt, Run};
+use regreen_store::Run;
 
 use crate::history::SpecHistory;
 use crate::plan::Plan;
@@ -28,12 +28,11 @@ impl Past {
         history: &SpecHistory,
         older: &[Run],
         newest: &State,
-        attempts: &[Attempt],
     ) -> Result<Self, Problem> {
         let mut past = Self::default();
-        for attempt in attempts {
-            if let Some(row) = plan.row_of(&attempt.key.task) {
-                *past.attempts.entry(row).or_default() += 1;
+        for (task, count) in history.attempt_counts()? {
+            if let Some(row) = plan.row_of(&task) {
+                *past.attempts.entry(row).or_default() += count;
             }
         }
         for (key, task) in &newest.tasks {

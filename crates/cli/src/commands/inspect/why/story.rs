@@ -9,13 +9,14 @@ use regreen_model::{
 use regreen_overview::task_of;
 use regreen_reporters::{Status, kind_and_place};
 use regreen_runtime::SpecPaths;
-use regreen_store::{AttemptKey, Run};
+use regreen_store::{AttemptKey, Run, StepNo};
 use regreen_workspace::open_file;
 
 use super::changes::Changes;
 use super::page::Page;
-use super::{Events, name, tell_choice};
+use super::{name, tell_choice};
 use crate::arguments::Why;
+use crate::history::RecordedEvent;
 use crate::plan::{Plan, SelectedTask};
 use crate::spec_context::SpecContext;
 
@@ -65,10 +66,18 @@ impl<'a> RunStory<'a> {
         }
     }
 
-    pub(super) fn tell(&mut self, events: &Events, page: &mut Page) {
-        page.heading("RUN", &format!("{}{}", self.run.id, agent(events)));
+    pub(super) fn tell(&mut self, events: &[RecordedEvent], page: &mut Page) {
         let mut is_last = false;
-        for (at, event) in events {
+        let mut step = StepNo::NONE;
+        for RecordedEvent {
+            step: next,
+            at,
+            event,
+        } in events
+        {
+            // What is left out doesn't name the task: the run has turned to others.
+            is_last &= next.0 <= step.0 + 1;
+            step = *next;
             match event {
                 Event::TaskPicked { task } => {
                     is_last = self.is_it(&task.task);
@@ -520,15 +529,6 @@ fn named_in(plan: &PlanChanges) -> impl Iterator<Item = &TaskKey> {
     let (changed, removed) = (plan.edited.iter(), plan.put_back.iter());
     let changed = changed.chain(&plan.added).chain(&plan.reverted);
     claims.chain(changed).chain(removed).chain(&plan.skipped)
-}
-
-/// Returns the agent that the run was started with.
-fn agent(events: &Events) -> String {
-    let agent = events.iter().find_map(|(_, event)| match event {
-        Event::RunStarted { config, .. } => Some(&config.agent),
-        _ => None,
-    });
-    agent.map_or(String::new(), |agent| format!(" · {agent}"))
 }
 
 fn ending(report: &AttemptReport) -> String {
