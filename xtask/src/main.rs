@@ -61,10 +61,10 @@ enum Command {
     /// A violation is shrunk, shown with a journal for `regreen replay`, and fails the command.
     Simulate(simulate::Arguments),
     /// Measures release builds.
-    Bench {
-        #[command(subcommand)]
-        what: bench::Bench,
-    },
+    ///
+    /// Without a name, runs all benchmarks, fails if more than 20 % more instructions are executed than the
+    /// baseline says, and writes the tables of docs/benchmarks.md.
+    Bench(bench::Arguments),
     /// Runs long versions of tests that CI runs in a short form.
     Sweep {
         #[command(subcommand)]
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         Command::Browser(arguments) => browser::run(&arguments),
         Command::Python(arguments) => python::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
-        Command::Bench { what } => bench::run(&what),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Sweep { what } => sweep::run(&what),
     }
 }

@@ -58,6 +58,13 @@ pub(crate) struct Product {
 }
 
 impl Product {
+    /// Returns a program that is already built.
+    pub(crate) fn at(program: &Path) -> Self {
+        Self {
+            program: Some(program.to_owned()),
+        }
+    }
+
     /// Returns the path of the program, building it if needed, or the exit code.
     pub(crate) fn program(&self) -> Result<PathBuf, ExitCode> {
         match &self.program {

@@ -6,15 +6,16 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use clap::Args;
 
-use super::run_loop::costs::{Costs, measure};
+use super::promise::{Promise, Report};
+use super::run_loop::costs::{Costs, measure as cost_of};
 use super::run_loop::{Doing as _, LoopError};
-use crate::repository;
+use crate::repository::Product;
 
 /// In MB per second.
 const SPEED: f64 = 200.0;
@@ -54,22 +55,28 @@ pub(crate) struct Arguments {
     /// Number of rounds.
     #[arg(long, default_value_t = 3, value_name = "N")]
     rounds: usize,
-    /// Measure this program instead of building one.
-    #[arg(long, value_name = "PATH")]
-    program: Option<PathBuf>,
+    #[command(flatten)]
+    product: Product,
+}
+
+impl Arguments {
+    /// Returns what is measured unless told otherwise.
+    pub(super) fn usual(program: &Path) -> Self {
+        Self {
+            megabytes: 1000,
+            rounds: 3,
+            product: Product::at(program),
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    let program = match &arguments.program {
-        Some(program) => program.clone(),
-        None => match repository::built_for_release("regreen") {
-            Ok(program) => program,
-            Err(code) => return code,
-        },
+    let program = match arguments.product.program() {
+        Ok(program) => program,
+        Err(code) => return code,
     };
-    match compare(arguments, &program) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+    match measure(arguments, &program) {
+        Ok(report) => report.print(),
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE
@@ -77,58 +84,48 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// Returns whether all promises are kept.
-fn compare(arguments: &Arguments, program: &Path) -> Result<bool, LoopError> {
+pub(super) fn measure(arguments: &Arguments, program: &Path) -> Result<Report, LoopError> {
     let folder = tempfile::tempdir().doing("make a folder")?;
-    let large = mixed_log(
-        &folder.path().join("large.log"),
-        arguments.megabytes * 1_000_000,
-    )?;
-    let small = mixed_log(&folder.path().join("small.log"), SMALL_LOG)?;
-    let mut of_large = explain(program, &large);
-    let read = least(&mut of_large, arguments.rounds)?;
-    print_speed("regreen explain", &read, arguments.megabytes);
+    let (large, small) = (
+        folder.path().join("large.log"),
+        folder.path().join("small.log"),
+    );
+    mixed_log(&large, arguments.megabytes * 1_000_000)?;
+    mixed_log(&small, SMALL_LOG)?;
+    let mut report = Report::default();
+    let read = least(&mut explain(program, &large), arguments.rounds)?;
+    report.fact("`regreen explain`", speeds(&read, arguments.megabytes));
     for (name, script) in OTHERS {
-        match least(&mut other(script, &large), arguments.rounds) {
-            Ok(costs) => print_speed(name, &costs, arguments.megabytes),
-            Err(_) => println!("{name:<16} is not there"),
-        }
+        let found = match least(&mut other(script, &large), arguments.rounds) {
+            Ok(costs) => speeds(&costs, arguments.megabytes),
+            Err(_) => "is not there".to_owned(),
+        };
+        report.fact(format!("`{name}`"), found);
     }
     let answer = least(&mut explain(program, &small), SMALL_ROUNDS)?;
     let millis = |time: Duration| time.as_secs_f64() * 1e3;
-    println!("100 KB: {:.1} ms of processor time", millis(answer.cpu));
-    println!("\n{:<44} {:>8} {:>9}", "", "measured", "promised");
-    let speed = speed(&read, arguments.megabytes);
-    let kept = [
-        row("MB per second, at least", speed, SPEED, speed >= SPEED),
-        row(
-            "MB of memory at most",
-            read.memory,
-            MEMORY,
-            read.memory <= MEMORY,
-        ),
-        row(
+    report.fact(
+        "100 KB",
+        format!("{:.1} ms of processor time", millis(answer.cpu)),
+    );
+    report.promises = vec![
+        Promise::at_least("MB per second", speed(&read, arguments.megabytes), SPEED),
+        Promise::at_most("MB of memory", read.memory, MEMORY),
+        Promise::at_most(
             "ms for a log of 100 KB, by the clock",
             millis(answer.wall),
             millis(SMALL_TIME),
-            answer.wall <= SMALL_TIME,
         ),
     ];
-    Ok(kept.iter().all(|is_kept| *is_kept))
+    Ok(report)
 }
 
-fn row(what: &str, measured: f64, promised: f64, is_kept: bool) -> bool {
-    let verdict = if is_kept { "" } else { "  NOT KEPT" };
-    println!("{what:<44} {measured:>8.1} {promised:>9.0}{verdict}");
-    is_kept
-}
-
-fn print_speed(name: &str, costs: &Costs, megabytes: usize) {
-    println!(
-        "{name:<16} {:>6.0} MB/s by processor time, {:>6.0} by the clock",
+fn speeds(costs: &Costs, megabytes: usize) -> String {
+    format!(
+        "{:.0} MB/s by processor time, {:.0} by the clock",
         speed(costs, megabytes),
         megabytes as f64 / costs.wall.as_secs_f64(),
-    );
+    )
 }
 
 fn speed(costs: &Costs, megabytes: usize) -> f64 {
@@ -136,11 +133,11 @@ fn speed(costs: &Costs, megabytes: usize) -> f64 {
 }
 
 fn least(command: &mut Command, rounds: usize) -> Result<Costs, LoopError> {
-    let all: Result<Vec<Costs>, LoopError> = (0..rounds).map(|_| measure(command, 1)).collect();
+    let all: Result<Vec<Costs>, LoopError> = (0..rounds).map(|_| cost_of(command, 1)).collect();
     Ok(Costs::least(all?))
 }
 
-fn explain(program: &Path, log: &Path) -> Command {
+pub(super) fn explain(program: &Path, log: &Path) -> Command {
     let mut command = Command::new(program);
     command
         .args(["explain", "--json", "--exit-code", "1"])
@@ -167,7 +164,7 @@ fn other(script: &str, log: &Path) -> Command {
     command
 }
 
-fn mixed_log(path: &Path, bytes: usize) -> Result<PathBuf, LoopError> {
+pub(super) fn mixed_log(path: &Path, bytes: usize) -> Result<(), LoopError> {
     let mut file = BufWriter::new(File::create(path).doing("make a log")?);
     let mut written = 0;
     for n in 0.. {
@@ -178,8 +175,7 @@ fn mixed_log(path: &Path, bytes: usize) -> Result<PathBuf, LoopError> {
         writeln!(file, "{line}").doing("write a log")?;
         written += line.len() + 1;
     }
-    file.flush().doing("write a log")?;
-    Ok(path.to_owned())
+    file.flush().doing("write a log")
 }
 
 /// Every hundredth line is relevant.

@@ -1,17 +1,31 @@
 //! `cargo xtask bench`: measurements of release builds.
 
+mod all;
 mod diagnosis;
+mod instructions;
+mod long_history;
+mod page;
+mod promise;
 mod run_loop;
 mod watching;
 
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
-use crate::repository;
+use crate::repository::{self, Product};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    bench: Option<Bench>,
+    #[command(flatten)]
+    all: all::Arguments,
+}
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Bench {
+enum Bench {
     /// Measures decoding the output of agents.
     ///
     /// Prints speed and time per event, and fails if a promised speed is not reached.
@@ -41,9 +55,21 @@ pub(crate) enum Bench {
     ///
     /// Prints the times with and without them, and fails if the promise is not kept.
     Watching(watching::Arguments),
+    /// Counts the instructions of regreen's own process, which other work on the machine doesn't change.
+    ///
+    /// Needs valgrind. Fails if a count is more than 20 % above the baseline in
+    /// xtask/benches/instructions.toml.
+    Instructions(instructions::Arguments),
+    /// Measures commands beside 500 earlier runs, and beside a plan of 10,000 tasks.
+    ///
+    /// Prints processor times, and fails if a promise is not kept.
+    LongHistory(Product),
 }
 
-pub(crate) fn run(bench: &Bench) -> ExitCode {
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let Some(bench) = &arguments.bench else {
+        return all::run(&arguments.all);
+    };
     match bench {
         Bench::Agents => run_bench("regreen-agents", "decoding"),
         Bench::Diagnosis(arguments) => diagnosis::run(arguments),
@@ -52,6 +78,8 @@ pub(crate) fn run(bench: &Bench) -> ExitCode {
         Bench::History => run_bench("xtask", "history"),
         Bench::Loop(arguments) => run_loop::run(arguments),
         Bench::Watching(arguments) => watching::run(arguments),
+        Bench::Instructions(arguments) => instructions::run(arguments),
+        Bench::LongHistory(product) => long_history::run(product),
     }
 }
 

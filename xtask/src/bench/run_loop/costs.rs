@@ -47,10 +47,6 @@ impl Costs {
     pub(in crate::bench) fn cpu_each(&self) -> f64 {
         self.cpu.as_secs_f64() * 1e3 / self.tasks as f64
     }
-
-    pub(in crate::bench) fn wall_each(&self) -> f64 {
-        self.wall.as_secs_f64() * 1e3 / self.tasks as f64
-    }
 }
 
 pub(in crate::bench) fn measure(command: &mut Command, tasks: usize) -> Result<Costs, LoopError> {

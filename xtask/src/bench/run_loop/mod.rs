@@ -6,19 +6,18 @@
 //! everything after each task. Other work on the machine can only add to a time, so the shortest of
 //! several rounds counts; all are printed.
 
-mod bars;
 pub(super) mod costs;
-mod project;
+pub(super) mod project;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use bars::Bars;
 use clap::Args;
-use costs::{Costs, measure};
+use costs::{Costs, measure as cost_of};
 use project::{Kind, Project};
 
+use super::promise::{Promise, Report};
 use crate::repository::Product;
 
 /// Measuring growth with the file size needs fewer tasks.
@@ -67,8 +66,8 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         Ok(program) => program,
         Err(code) => return code,
     };
-    match compare(arguments, &program) {
-        Ok(bars) => bars.print(),
+    match measure(arguments, &program) {
+        Ok(report) => report.print(),
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE
@@ -76,52 +75,109 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn compare(arguments: &Arguments, program: &Path) -> Result<Bars, LoopError> {
-    let tasks = arguments.tasks;
-    let plain = Subject::new(program, Kind::Plain, tasks, 0);
-    let over_bare = plain.over_bare(arguments.rounds)?;
-    let in_git = Subject::new(program, Kind::Git, FEW, 0);
-    let large_git = Subject::new(program, Kind::LargeGit, TASKS_AMONG_MANY_FILES, 0);
-    let few = Subject::new(program, Kind::Plain, FEW, 0).costs(arguments.rounds)?;
-    let large = Subject::new(program, Kind::Plain, FEW, LARGE_FILE).costs(arguments.rounds)?;
-    let bars = Bars {
-        over_bare: over_bare.cpu_each(),
-        times_bare: over_bare.times_bare,
-        times_bare_in_git: in_git.over_bare(arguments.rounds)?.times_bare,
-        times_bare_among_many_files: large_git.over_bare(1)?.times_bare,
-        syncs: plain.syncs_each()?,
-        memory: over_bare.costs.memory,
-        start_up: start_up(program)?,
-        growth: (large.cpu_each() - few.cpu_each()) / (LARGE_FILE as f64 / 1e6),
-    };
-    println!("memory with 2 MB of tasks: {:.1} MB", large.memory);
-    tell_of_git(program, arguments.rounds)?;
-    Ok(bars)
+impl Arguments {
+    /// Returns what is measured unless told otherwise.
+    pub(super) fn usual(program: &Path) -> Self {
+        Self {
+            tasks: 200,
+            rounds: 3,
+            product: Product::at(program),
+        }
+    }
 }
 
-/// Prints the costs with a commit for every task. Most of that is git's, so nothing is promised.
-fn tell_of_git(program: &Path, rounds: usize) -> Result<(), LoopError> {
+/// The name of the fact that tells how much times vary.
+pub(super) const SPREAD: &str = "spread of the bare loop's processor time";
+
+pub(super) fn measure(arguments: &Arguments, program: &Path) -> Result<Report, LoopError> {
+    let (tasks, rounds) = (arguments.tasks, arguments.rounds);
+    let mut report = Report::default();
+    let plain = Subject::new(program, Kind::Plain, tasks, 0);
+    let over_bare = plain.over_bare(rounds, &mut report)?;
+    report.fact(SPREAD, format!("{:.0} %", over_bare.spread));
     let in_git = Subject::new(program, Kind::Git, FEW, 0);
-    let costs = in_git.costs(rounds)?;
-    let syncs = in_git.syncs_each()?;
-    println!(
-        "  that is {:.1} ms by the clock, and syncs: {}",
-        costs.wall_each(),
-        syncs.map_or("no strace".to_owned(), |syncs| format!("{syncs:.1}"))
+    let in_git_over_bare = in_git.over_bare(rounds, &mut report)?;
+    let large_git = Subject::new(program, Kind::LargeGit, TASKS_AMONG_MANY_FILES, 0);
+    let large_git = large_git.over_bare(1, &mut report)?;
+    let few = Subject::new(program, Kind::Plain, FEW, 0).costs(rounds, &mut report)?;
+    let large = Subject::new(program, Kind::Plain, FEW, LARGE_FILE).costs(rounds, &mut report)?;
+    let one = Subject::new(program, Kind::Plain, 1, 0).over_bare(STARTS, &mut report)?;
+    report.fact(
+        "MB of memory with 2 MB of tasks",
+        format!("{:.1}", large.memory),
     );
-    Ok(())
+    // Most of the syncs in git are git's own, so nothing is promised.
+    let syncs = in_git.syncs_each()?.map(|syncs| format!("{syncs:.1}"));
+    report.fact(
+        "syncs per task in git, with commits",
+        syncs.unwrap_or_else(|| NO_STRACE.to_owned()),
+    );
+    let growth = (large.cpu_each() - few.cpu_each()) / (LARGE_FILE as f64 / 1e6);
+    let start_up = start_up(program, &mut report)?;
+    report.promises = vec![
+        Promise::at_most(
+            "ms of processor time per task over the bare loop",
+            over_bare.costs.cpu_each(),
+            OVER_BARE,
+        ),
+        Promise::at_most("times the bare loop", over_bare.times_bare, TIMES_BARE),
+        Promise::at_most(
+            "times the bare loop in git, with commits",
+            in_git_over_bare.times_bare,
+            TIMES_BARE_IN_GIT,
+        ),
+        Promise::at_most(
+            "times the bare loop among 50,000 files",
+            large_git.times_bare,
+            TIMES_BARE_IN_GIT,
+        ),
+        Promise::at_most(
+            "ms of processor time of a one-task run",
+            one.costs.cpu_each(),
+            ONE_TASK,
+        ),
+        Promise::at_most("syncs per task (strace)", plain.syncs_each()?, SYNCS),
+        Promise::at_most(
+            "MB of memory of a one-task run",
+            one.costs.memory,
+            MEMORY_OF_ONE,
+        ),
+        Promise::at_most("MB of memory at most", over_bare.costs.memory, MEMORY),
+        Promise::at_most(
+            "ms from the start to the first agent",
+            start_up.as_secs_f64() * 1e3,
+            START_UP,
+        ),
+        Promise::at_most("ms per task and MB of task file", growth, GROWTH),
+    ];
+    Ok(report)
 }
+
+const NO_STRACE: &str = "strace is not installed";
+
+/// Milliseconds of processor time per task, over the bare loop.
+const OVER_BARE: f64 = 6.0;
+/// Processor time as a multiple of the bare loop's.
+const TIMES_BARE: f64 = 1.4;
+const TIMES_BARE_IN_GIT: f64 = 2.0;
+/// Milliseconds of processor time.
+const ONE_TASK: f64 = 15.0;
+/// The number of syncs per task.
+const SYNCS: f64 = 14.0;
+/// The memory of regreen itself, in MB.
+const MEMORY: f64 = 20.0;
+const MEMORY_OF_ONE: f64 = 16.0;
+/// Milliseconds.
+const START_UP: f64 = 30.0;
+/// Milliseconds of processor time per task and MB of task file.
+const GROWTH: f64 = 10.0;
 
 /// The costs beyond the bare loop, and the ratio of the two.
 struct OverBare {
     costs: Costs,
     times_bare: f64,
-}
-
-impl OverBare {
-    fn cpu_each(&self) -> f64 {
-        self.costs.cpu_each()
-    }
+    /// How much longer the longest round of the bare loop took than the shortest, in percent.
+    spread: f64,
 }
 
 /// What is measured: a program, and the project it works in.
@@ -144,42 +200,39 @@ impl<'p> Subject<'p> {
     }
 
     /// Returns the round with the least CPU time.
-    fn costs(&self, rounds: usize) -> Result<Costs, LoopError> {
+    fn costs(&self, rounds: usize, report: &mut Report) -> Result<Costs, LoopError> {
         let mut all = Vec::new();
         for _ in 0..rounds {
             let project = Project::new(self.kind, self.tasks, self.bytes)?;
-            all.push(measure(&mut project.run(self.program), self.tasks)?);
+            all.push(cost_of(&mut project.run(self.program), self.tasks)?);
         }
         let file = self.bytes.max(project::SMALL_FILE_PER_TASK * self.tasks) / 1000;
-        println!(
-            "{} tasks, {file} KB, {:?}: {} ms of processor time each",
-            self.tasks,
-            self.kind,
-            listed(&all)
+        report.fact(
+            format!("ms each, {} tasks, {file} KB", self.tasks),
+            listed(&all),
         );
         Ok(Costs::least(all))
     }
 
     /// Returns the costs beyond those of a shell loop that starts the same programs.
-    fn over_bare(&self, rounds: usize) -> Result<OverBare, LoopError> {
+    fn over_bare(&self, rounds: usize, report: &mut Report) -> Result<OverBare, LoopError> {
         let mut bare = Vec::new();
         let mut all = Vec::new();
         for _ in 0..rounds {
             let project = Project::new(self.kind, self.tasks, self.bytes)?;
-            bare.push(measure(&mut project.bare_loop(self.tasks), self.tasks)?);
+            bare.push(cost_of(&mut project.bare_loop(self.tasks), self.tasks)?);
             let project = Project::new(self.kind, self.tasks, self.bytes)?;
-            all.push(measure(&mut project.run(self.program), self.tasks)?);
+            all.push(cost_of(&mut project.run(self.program), self.tasks)?);
         }
-        let (tasks, kind) = (self.tasks, self.kind);
-        println!("{tasks} tasks, {kind:?}, ms of processor time each:");
-        println!("  bare loop  {}", listed(&bare));
-        println!("  regreen    {}", listed(&all));
+        let what = format!("ms each, {} tasks, {}", self.tasks, self.kind.name());
+        let rounds = format!("{} beside {}", listed(&all), listed(&bare));
+        report.fact(what, rounds);
+        let longest = bare.iter().map(Costs::cpu_each).fold(0.0, f64::max);
         let (bare, least) = (Costs::least(bare), Costs::least(all));
-        let times_bare = least.cpu_each() / bare.cpu_each();
-        println!("  that is {times_bare:.2} times the bare loop");
         Ok(OverBare {
             costs: least.less(&bare),
-            times_bare,
+            times_bare: least.cpu_each() / bare.cpu_each(),
+            spread: (longest / bare.cpu_each() - 1.0) * 100.0,
         })
     }
 
@@ -198,24 +251,28 @@ fn listed(costs: &[Costs]) -> String {
 
 /// Returns the time from the start of the program to the first line of the first agent. It includes
 /// the start of the shell that the agent is.
-fn start_up(program: &Path) -> Result<Duration, LoopError> {
+fn start_up(program: &Path, report: &mut Report) -> Result<Duration, LoopError> {
     let mut all = Vec::new();
     for _ in 0..STARTS {
         let project = Project::new(Kind::Plain, 200, 0)?;
         all.push(project.time_to_first_agent(program)?);
     }
     all.sort_unstable();
-    println!(
-        "start-up, {STARTS} times: {:.1} to {:.1} ms, in the middle {:.1}",
-        all.first().map_or(0.0, Duration::as_secs_f64) * 1e3,
-        all.last().map_or(0.0, Duration::as_secs_f64) * 1e3,
-        all.get(STARTS / 2).map_or(0.0, Duration::as_secs_f64) * 1e3,
+    let shown = |time: Option<&Duration>| time.map_or(0.0, Duration::as_secs_f64) * 1e3;
+    report.fact(
+        format!("ms until the first agent, {STARTS} times"),
+        format!(
+            "{:.1} to {:.1}, in the middle {:.1}",
+            shown(all.first()),
+            shown(all.last()),
+            shown(all.get(STARTS / 2)),
+        ),
     );
     Ok(all.first().copied().unwrap_or_default())
 }
 
 /// Runs a command to its end, without its output.
-fn finish(command: &mut Command) -> Result<(), LoopError> {
+pub(super) fn finish(command: &mut Command) -> Result<(), LoopError> {
     let output = command.output().doing("start a program")?;
     match output.status.success() {
         true => Ok(()),

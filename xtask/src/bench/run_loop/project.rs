@@ -15,7 +15,7 @@ pub(super) const SMALL_FILE_PER_TASK: usize = 300;
 const SPEC: &str = "specs/bench";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::bench) enum Kind {
     Plain,
     Git,
     /// A repository of 50,000 files.
@@ -24,20 +24,25 @@ pub(super) enum Kind {
 
 const MANY_FILES: usize = 50_000;
 
+impl Kind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain folder",
+            Self::Git => "git with commits",
+            Self::LargeGit => "git with 50,000 files",
+        }
+    }
+}
+
 /// A folder with a spec whose tasks cost nothing.
-pub(super) struct Project {
+pub(in crate::bench) struct Project {
     folder: TempDir,
 }
 
 impl Project {
     /// Creates a project with this many tasks to run, preceded by finished tasks up to this size.
-    pub(super) fn new(kind: Kind, tasks: usize, bytes: usize) -> Result<Self, LoopError> {
-        let project = Self {
-            folder: tempfile::tempdir().doing("make a folder")?,
-        };
-        let spec = project.path(SPEC);
-        fs::create_dir_all(&spec).doing("make a folder")?;
-        fs::write(spec.join("tasks.md"), plan(tasks, bytes)).doing("write a plan")?;
+    pub(in crate::bench) fn new(kind: Kind, tasks: usize, bytes: usize) -> Result<Self, LoopError> {
+        let project = Self::with_plan(&plan(tasks, bytes))?;
         if kind == Kind::LargeGit {
             project.write_many_files()?;
         }
@@ -47,7 +52,18 @@ impl Project {
         Ok(project)
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    /// Creates a project outside of git.
+    pub(in crate::bench) fn with_plan(plan: &str) -> Result<Self, LoopError> {
+        let project = Self {
+            folder: tempfile::tempdir().doing("make a folder")?,
+        };
+        let spec = project.path(SPEC);
+        fs::create_dir_all(&spec).doing("make a folder")?;
+        fs::write(spec.join("tasks.md"), plan).doing("write a plan")?;
+        Ok(project)
+    }
+
+    pub(in crate::bench) fn path(&self, path: &str) -> PathBuf {
         self.folder.path().join("project").join(path)
     }
 
@@ -82,9 +98,17 @@ impl Project {
             .env_remove("XDG_CONFIG_HOME")
     }
 
-    pub(super) fn run(&self, program: &Path) -> Command {
+    pub(in crate::bench) fn run(&self, program: &Path) -> Command {
+        self.call(
+            program,
+            &["run", "--agent", "command:/bin/echo TASK_COMPLETE"],
+        )
+    }
+
+    /// Returns a call of regreen in this project.
+    pub(in crate::bench) fn call(&self, program: &Path, words: &[&str]) -> Command {
         let mut command = Command::new(program);
-        command.args(["run", "--agent", "command:/bin/echo TASK_COMPLETE"]);
+        command.args(words);
         self.at_home(&mut command);
         command
     }
