@@ -48,7 +48,7 @@ fn damage_inside_is_found_when_it_is_read() {
     raw.execute_batch("UPDATE attempts SET agent = 'another'")
         .unwrap();
     raw.close().unwrap();
-    workspace.regreen(&["status"]).shows(str![[r#"
+    workspace.regreen(&["log", "1.1"]).shows(str![[r#"
 --- standard error
   × the journal is damaged: a row of attempts does not match its checksum
   help: move the file away and start again; the task file and the state file are enough to resume
@@ -85,7 +85,7 @@ fn a_journal_of_a_later_version_is_left_alone() {
     raw.close().unwrap();
     workspace.regreen(&["why", "1.1"]).shows(str![[r#"
 --- standard error
-  × cannot use [FOLDER]/.regreen/regreen.db: the journal has version 99, written by regreen 9.4.1; this regreen supports version 4 and older
+  × cannot use [FOLDER]/.regreen/regreen.db: the journal has version 99, written by regreen 9.4.1; this regreen supports version 5 and older
   help: use that version of regreen, or a newer one
 --- exit code 78
 
