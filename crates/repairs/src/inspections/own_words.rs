@@ -8,7 +8,7 @@ use regreen_model::{Failure, FailureKind};
 use regreen_workspace::{MAX_FILE, read_text_file};
 
 use super::generated::{self, DeclaredTarget, declared_targets};
-use super::{Inspect, cache, env_file, lock, node, python};
+use super::{Inspect, cache, env_file, lock, missing_folder, node, python, scripts};
 use crate::context::RepairContext;
 use crate::failure_text;
 use crate::inspect::Proposal;
@@ -16,7 +16,7 @@ use crate::manifests::{FileKind, beside};
 use crate::plan::Check;
 
 /// Words that say that something is missing.
-const ABSENCE: &[&str] = &[
+const ABSENCE: [&str; 24] = [
     "missing",
     "not there",
     "not here",
@@ -41,6 +41,38 @@ const ABSENCE: &[&str] = &[
     "is required",
     "must be installed",
     "unavailable",
+];
+
+/// Words that deny something. A package that they are about counts only if a manifest names it and it
+/// is not installed.
+const DENIALS: [&str; 12] = [
+    "no", "not", "nowhere", "without", "lacks", "lack", "absent", "gone", "never", "cannot",
+    "can't", "nobody",
+];
+
+/// Words about the right to execute a file.
+const EXECUTION: [&str; 10] = [
+    "execut",
+    "+x",
+    "x flag",
+    "x bit",
+    "x-bit",
+    "exec bit",
+    "chmod",
+    "runnable",
+    "be started",
+    "file mode",
+];
+
+/// Words about how lines end.
+const LINE_ENDS: [&str; 7] = [
+    "line end",
+    "line-end",
+    "line break",
+    "newline",
+    "windows",
+    "crlf",
+    "carriage",
 ];
 
 /// Words that say that a cache cannot be used.
@@ -70,13 +102,25 @@ const SPOILT: &[&str] = &[
 type MayMean = fn(&str) -> bool;
 
 /// Kinds of failures that such a line may mean, with the inspections that look for proof.
-const MEANINGS: [(FailureKind, Inspect, MayMean); 4] = [
+const MEANINGS: [(FailureKind, Inspect, MayMean); 8] = [
     (
         FailureKind::MissingEnvVar,
         env_file::inspect,
         names_variable,
     ),
     (FailureKind::MissingFile, env_file::inspect, |_| true),
+    (FailureKind::MissingFile, generated::inspect, |_| true),
+    (FailureKind::MissingFile, missing_folder::inspect, |_| true),
+    (
+        FailureKind::NotExecutable,
+        scripts::inspect_executable,
+        |line| mentions(line, &EXECUTION),
+    ),
+    (
+        FailureKind::CrlfScript,
+        scripts::inspect_line_ends,
+        |line| mentions(line, &LINE_ENDS),
+    ),
     (FailureKind::StaleLock, lock::inspect, |_| true),
     (
         FailureKind::DataCorrupt,
@@ -103,8 +147,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         return None;
     }
     let line = failure_text::blocker(failure);
-    let said = line.to_ascii_lowercase();
-    let is_absence = ABSENCE.iter().any(|words| said.contains(words));
+    let is_absence = mentions(line, &ABSENCE) || denies(line);
     let package = || {
         let words = failure_text::words(line);
         let words = words.into_iter().filter(|_| is_absence);
@@ -140,6 +183,17 @@ fn proven(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
         inspect(context, &meant)
     });
     proposals.find(|one| matches!(one, Proposal::Allowed(_)))
+}
+
+fn mentions(line: &str, words: &[&str]) -> bool {
+    let said = line.to_ascii_lowercase();
+    words.iter().any(|word| said.contains(word))
+}
+
+fn denies(line: &str) -> bool {
+    let said = line.to_ascii_lowercase();
+    let mut words = said.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    words.any(|word| DENIALS.contains(&word) || word.ends_with("n't"))
 }
 
 /// Returns whether a word of the line looks like a variable.

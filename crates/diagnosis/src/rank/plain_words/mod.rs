@@ -56,6 +56,12 @@ fn is_known(evidence: &Evidence, line: u64) -> bool {
     findings.any(|finding| finding.line == line && finding.is_known)
 }
 
+/// Returns whether a line is from the last command that a shell echoed, and not from a green run.
+fn is_last_said(evidence: &Evidence, line: u64) -> bool {
+    let command_at = evidence.output.last_command_at.unwrap_or_default();
+    line > command_at && !is_known(evidence, line)
+}
+
 /// Reads the quoted line of a diagnosis that is not sure once more, and the lines above it if it
 /// says little.
 pub(crate) fn reread(diagnosis: Diagnosis, evidence: &Evidence) -> Diagnosis {
@@ -68,7 +74,7 @@ pub(crate) fn reread(diagnosis: Diagnosis, evidence: &Evidence) -> Diagnosis {
     let reads_on = evidence.output.lines <= most;
     let around = informative_lines(evidence)
         .take(READ_LINES)
-        .filter(|(line, _)| reads_on && !is_known(evidence, *line));
+        .filter(|(line, _)| reads_on && is_last_said(evidence, *line));
     let lines: Vec<(u64, &str)> = quoted.into_iter().chain(around).collect();
     let found = lines
         .iter()
@@ -89,13 +95,58 @@ pub(crate) fn reread(diagnosis: Diagnosis, evidence: &Evidence) -> Diagnosis {
             message: None,
             ..Diagnosis::new(kind, PLAIN_WORDS)
         },
+        None if reads_on && !says_little && quoted.is_some_and(|(_, line)| names_file(line)) => {
+            Diagnosis {
+                confidence: CONFIDENCE,
+                message: None,
+                ..Diagnosis {
+                    rule: PLAIN_WORDS.to_owned(),
+                    ..diagnosis
+                }
+            }
+        }
         None => diagnosis,
     }
 }
 
+/// Returns whether a line names a file or folder. If an output of a few words does, the workspace can
+/// show what they mean.
+fn names_file(line: &str) -> bool {
+    let words = line.split(|c: char| c.is_whitespace() || "'\"`()[]{}<>,;=".contains(c));
+    LineKind::of(line) == LineKind::Plain
+        && words
+            .map(|word| word.trim_end_matches([':', '.', '!', '?']))
+            .any(|word| NAMED_FILE.is_match(word))
+}
+
+static NAMED_FILE: LazyRegex = LazyRegex::new(
+    r"^(?:[\w.@~-]+/)+[\w.@~-]*$|^[\w-]{2,}\.[A-Za-z]\w{0,9}$|^\.[a-z]\w+(?:\.\w+)?$",
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_few_words_that_name_a_file_are_sure_enough_for_a_look_at_it() {
+        let confidence = |text: &str| {
+            let output = crate::scan(text.as_bytes(), regreen_model::Source::Command);
+            let ending = regreen_model::Ending {
+                exit_code: Some(3),
+                ..Default::default()
+            };
+            let source = regreen_model::Source::Command;
+            let found = super::super::of_command(&crate::evidence_of(output, source, None, ending));
+            found.map(|found| found.confidence)
+        };
+        let named = "go: step ci/steps/lint.sh, the x flag of this file is off\n";
+        assert_eq!(confidence(named), Some(CONFIDENCE));
+        assert_eq!(confidence("go: the second step went astray\n"), Some(20));
+        let long = format!("{}{named}", "step\n".repeat(30));
+        assert_eq!(confidence(&long), Some(20));
+        assert!(names_file("start: .env.example is all there is"));
+        assert!(!names_file("it took 1.5 s, i.e. too long"));
+    }
 
     #[test]
     fn plain_words_have_a_meaning() {
