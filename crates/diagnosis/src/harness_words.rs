@@ -97,8 +97,9 @@ struct Record<'t> {
 
 impl Record<'_> {
     fn shows_no_change(&self) -> bool {
-        let is_about_changes = self.heading.is_some_and(|text| is(&CHANGES, text));
-        is(&NO_CHANGE, self.said) || (is_about_changes && is(&NOTHING, self.said))
+        let is_about_changes = self.heading.is_some_and(is_about_changes);
+        is(&NO_CHANGE, self.said)
+            || (is_about_changes && (is(&NOTHING, self.said) || counts_no_change(self.said)))
     }
 
     /// Whether it counts fewer things than there are: `6/9 criteria met`.
@@ -129,6 +130,35 @@ impl Record<'_> {
         is(&SUCCEEDED, self.said)
     }
 }
+
+/// Returns whether a heading or a command is about the files that changed. The changes to something
+/// else, such as "Breaking changes", are the agent's own summary.
+fn is_about_changes(heading: &str) -> bool {
+    is(&CHANGES, heading) && !is(&OTHER_CHANGES, heading)
+}
+
+/// Returns whether a line says in any words that no file was changed: it has no other words.
+fn counts_no_change(line: &str) -> bool {
+    let mut words = line
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .peekable();
+    let is_among = |list: &str, word: &str| list.split(' ').any(|known| known == word);
+    let mut denies = false;
+    words.peek().is_some()
+        && words.all(|word| {
+            let is_null = is_among(NULL_WORDS, &word);
+            denies |= is_null;
+            is_null || is_among(CHANGE_WORDS, &word)
+        })
+        && denies
+}
+
+const NULL_WORDS: &str = "no none nothing 0 zero empty unchanged";
+const CHANGE_WORDS: &str = "file files path paths line lines change changes changed diff diffs diffstat edit edits edited \
+    modified modification modifications touched written insertion insertions deletion deletions commit commits were was \
+    has have been made found recorded detected by the this in of to since output new any total and s";
 
 /// Returns the records of a message: lines outside fences that are not sentences, below the first
 /// paragraph, which is the agent's.
@@ -236,6 +266,10 @@ static CHANGES: Pattern = LazyLock::new(|| {
         r"(?i)\bdiff(?:stat)?\b|\bchange[sd]?\b|\bmodified\b|\bgit (?:status|log|show)\b|\bfiles\b",
     )
     .ok()
+});
+/// Changes to something other than files.
+static OTHER_CHANGES: Pattern = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:breaking|api|schema|database|behaviou?r\w*|config\w*|public|dependency|dependencies|user|visible|further|planned|remaining|known|interface|ui|visual|functional)\b").ok()
 });
 /// Counts of what was reached.
 static SHORTFALL: Pattern = LazyLock::new(|| {
@@ -367,6 +401,15 @@ mod tests {
     #[test]
     fn a_record_of_the_harness_refutes_a_claim() {
         check("--- git diff ---\n(empty)", Some("(empty)"));
+        check(
+            "$ git diff --stat\n(no files changed)",
+            Some("(no files changed)"),
+        );
+        check(
+            "$ git diff --stat\n0 files, 0 lines changed",
+            Some("0 files, 0 lines changed"),
+        );
+        check("### Breaking changes\nNone.", None);
         check("$ make\nexit status 2", Some("exit status 2"));
         check("no tests ran in 0.01s", Some("no tests ran in 0.01s"));
     }

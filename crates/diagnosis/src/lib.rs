@@ -24,6 +24,7 @@ mod attempt_failure;
 mod attempt_report;
 mod baseline;
 mod cause_origin;
+mod clauses;
 mod closing_words;
 mod concrete_suggestions;
 mod contradiction;
@@ -54,6 +55,7 @@ mod signal;
 mod statements;
 mod steps;
 mod suggestions;
+mod tally;
 mod text;
 
 pub use agent_startup::startup_error;

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 
 use crate::rules::lazy_regex::LazyRegex;
+use crate::tally::is_tally;
 
 /// Matches one such prefix at the start of a line.
 const PIECES: &str = r#"(?x)^(?:
@@ -99,7 +100,7 @@ static UNINFORMATIVE: LazyRegex = LazyRegex::new(
         | full\slog|complete\slog|^node\.js\sv\d
         | ^\s*[-=_*]{3,}\s.*\s[-=_*]{3,}\s*$ | ^[.FEsxXSWIRN*]{2,}(?:\s+\[\s*\d+%\])?\s*$ | ^make(?:\[\d+\])?:\s(?:entering|leaving)\sdirectory | ^\s*wrote\s
         | ^\s*https?://\S+$ | ^\s*FAILED$ | ^\[Pipeline\]\s | ^stage\s\x22.*\x22\sskipped\sdue\sto\s | ^(?:info\s)?visit\shttps?:// | ^randomi[sz]ed\swith\sseed | ^\$\s | ^\+{1,3}\s\S
-        | ^(?:finished|done|took|duration|elapsed|time)\b.{0,40}\d+(?:\.\d+)?\s?(?:m?s|seconds?|min)",
+        | ^alternatively\b | ^all\s(?:finished|done)\W*$ | ^done\W*$ | ^(?:finished|done|took|duration|elapsed|time)\b.{0,40}\d+(?:\.\d+)?\s?(?:m?s|seconds?|min)",
 );
 
 /// Returns whether a line may explain something.
@@ -107,6 +108,7 @@ pub(crate) fn is_informative(line: &str) -> bool {
     line.bytes()
         .any(|byte| byte.is_ascii_alphanumeric() || byte > 127)
         && !UNINFORMATIVE.is_match(line)
+        && !is_tally(line)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

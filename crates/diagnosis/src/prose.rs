@@ -94,6 +94,21 @@ fn closing_of(open: char) -> Option<char> {
     }
 }
 
+/// Masks quotations, and leaves code spans.
+pub(crate) fn without_quotations(line: &str) -> String {
+    let mut rest = String::with_capacity(line.len());
+    for (at, piece) in line.split('`').enumerate() {
+        if at > 0 {
+            rest.push('`');
+        }
+        match at % 2 {
+            0 => rest.push_str(&with_code_masked(piece)),
+            _ => rest.push_str(piece),
+        }
+    }
+    rest
+}
+
 /// Removes code spans, which aren't the author's own words.
 pub(crate) fn without_code(line: &str) -> String {
     let line = line.replace('’', "'");

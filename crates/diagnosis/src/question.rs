@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::clauses::wishes_to_know;
 use crate::prose::sentences;
 
 /// How many sentences, not counting lists of options, may follow a question that is still open.
@@ -67,7 +68,8 @@ fn asks(sentence: &str) -> bool {
     // A word must precede the mark: `cache[key]?` or `a ? b` is code.
     let is_question = end.ends_with(['?', '？']) && sentence.split_whitespace().count() > 1;
     let is_question = is_question || end.ends_with('？');
-    (is_question || matches(&REQUEST, sentence)) && !matches(&COURTESY, sentence)
+    let is_request = || matches(&REQUEST, sentence) || wishes_to_know(sentence);
+    (is_question || is_request()) && !matches(&COURTESY, sentence)
 }
 
 fn is_list_item(line: &str) -> bool {
@@ -131,6 +133,10 @@ mod tests {
             (
                 "I need your decision on the port before I go on.",
                 "I need your decision on the port before I go on.",
+            ),
+            (
+                "I'd like to know whether the limit is per request. I'll hold off until then.",
+                "I'll hold off until then.",
             ),
             (
                 "Waiting for further instructions.",

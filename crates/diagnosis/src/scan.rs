@@ -23,6 +23,7 @@ use crate::rules::rule::Role;
 use crate::rules::rule::{MATCHED, Rule, SurroundingLines};
 use crate::rules::template::fill;
 use crate::steps::{Mark, RUNNING_TASK, STEP_TITLE, Steps};
+use crate::tally::is_tally;
 use crate::text::Stripper;
 
 /// How much is collected before it is searched.
@@ -314,6 +315,10 @@ impl Scanner {
                 };
                 let finding = match rule.role {
                     Role::Wrapper if self.source == Source::Command => {
+                        self.wrapped(rule, finding, near)
+                    }
+                    // A count of problems says no more than a wrapper does.
+                    Role::Symptom if self.source == Source::Command && is_tally(shown) => {
                         self.wrapped(rule, finding, near)
                     }
                     _ => finding,

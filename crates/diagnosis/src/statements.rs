@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::failure_block::has_any_failure_block;
-use crate::prose::{own_lines, sentences, without_descriptions};
+use crate::prose::{own_lines, sentence_ranges, sentences, unfenced_lines, without_descriptions};
 
 /// How many items of a list are kept.
 const MAX_ITEMS: usize = 50;
@@ -18,6 +18,8 @@ pub(crate) struct Message {
     /// The 1-based `Error:` line of a failure block, and its text.
     pub(crate) failure_line: Option<u64>,
     pub(crate) failure_text: Option<String>,
+    /// The first line that only plans what to do next.
+    pub(crate) plan: Option<Line>,
     /// The first line with a negation.
     pub(crate) doubt: Option<Line>,
     lines: usize,
@@ -78,6 +80,13 @@ static DONE_LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static OPEN_LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^\W*(?:(?:still )?(?:remaining|open|left|outstanding|not done|to ?do|missing)(?: (?:work|steps?|items?|to do))?|(?:work|steps?|items?) (?:remaining|left|still open))\W*:\W*$").ok()
 });
+/// Matches the label of steps that come next, and what follows it on the line.
+static PLAN_LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\W*(?:(?:my )?next (?:steps?|up)|next|what(?:'s| is) next|(?:still )?to ?do|(?:still )?(?:remaining|left|open)(?: to do)?)(?: (?:for me|from here))?\W*:\W*(?P<step>.*)$").ok()
+});
+static NOT_TO_DO: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:none|nothing|n/a|you|your|optional\w*|if|could|might|later|https?|task \d|\d+\.\d+)\b").ok()
+});
 static BULLET: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^\s*(?:[-*•+]|\d{1,3}[.)])\s+(?P<step>\S.*?)\s*$").ok());
 
@@ -90,6 +99,7 @@ impl Message {
             files: files(text),
             failure_line,
             failure_text,
+            plan: plan(text),
             doubt: doubt(text),
             lines: text.lines().count(),
         }
@@ -129,6 +139,29 @@ fn doubt(text: &str) -> Option<Line> {
     Some(Line {
         number: n as u64 + 1,
         text: cut(line.trim()),
+    })
+}
+
+/// Returns the first line below or after a label such as "Next steps:", unless it says that there is
+/// nothing to do, or that it is up to someone else.
+fn plan(text: &str) -> Option<Line> {
+    let label = PLAN_LABEL.as_ref()?;
+    let labelled = |line: &'_ str| {
+        let mut sentences = sentence_ranges(line);
+        sentences.find(|at| label.is_match(&line[at.clone()]))
+    };
+    let mut lines = unfenced_lines(text).skip_while(|(_, line)| labelled(line).is_none());
+    let (n, line) = lines.next()?;
+    let sentence = &line[labelled(line)?];
+    let same = label.captures(sentence)?.name("step");
+    let (number, step) = match same {
+        Some(step) if !step.as_str().is_empty() => (n, sentence),
+        _ => lines.find(|(_, line)| !line.trim().is_empty())?,
+    };
+    let is_to_do = !NOT_TO_DO.as_ref().is_some_and(|other| other.is_match(step));
+    is_to_do.then(|| Line {
+        number: number as u64 + 1,
+        text: cut(step.trim()),
     })
 }
 

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Contradiction;
+use crate::clauses::statement;
 use crate::prose::{is_quote, sentence_ranges, unfenced_lines, with_code_masked};
 use crate::question::question;
 use crate::signal::is_signal_line;
@@ -65,8 +66,8 @@ fn patterns(text: &str) -> String {
     all.join("|")
 }
 
-/// Finds the first sentence outside of code with which a message admits unfinished work, or else
-/// the question that it ends with.
+/// Finds the first sentence outside of code with which a message admits unfinished work: in words
+/// that the rules list, or else by how it is built; or else the question that it ends with.
 #[must_use]
 pub fn admission(message: &str) -> Option<Contradiction> {
     let own =
@@ -84,7 +85,17 @@ pub fn admission(message: &str) -> Option<Contradiction> {
                 line: n + 1,
             })
         })
+        .or_else(|| stated(message))
         .or_else(|| open_question(own()))
+}
+
+/// Returns the sentence that states something against a success, in whatever words.
+fn stated(message: &str) -> Option<Contradiction> {
+    let stated = statement(message)?;
+    Some(Contradiction {
+        line: usize::try_from(stated.line).unwrap_or_default(),
+        phrase: stated.text,
+    })
 }
 
 /// The beginnings of questions that offer to do more.

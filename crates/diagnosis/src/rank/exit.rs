@@ -5,8 +5,9 @@ use regreen_model::{Evidence, FailureKind, RepairAction};
 use super::cause::Candidate;
 use super::diagnosis::{Diagnosis, shortened};
 use crate::cause_origin::{EXIT_CODE, EXIT_SIGNAL};
-use crate::line::is_informative;
+use crate::line::{is_informative, message_of};
 use crate::line_prefix::without_prefix;
+use crate::rules::lazy_regex::LazyRegex;
 use crate::rules::rule::Role;
 
 pub(crate) const SIGKILL: i32 = 9;
@@ -94,8 +95,34 @@ pub(crate) fn unexplained(evidence: &Evidence) -> Diagnosis {
             .exit_code
             .map(|code| format!("Ended with exit code {code}")),
         ..silent_command(kind, evidence)
+            .or_else(|| complaint(evidence))
             .unwrap_or_else(|| Diagnosis::quoting_last_line(kind, EXIT_CODE, evidence))
     }
+}
+
+/// Matches a complaint about a place in a file, in the form of any checker: the place, and at least
+/// two words.
+static COMPLAINT: LazyRegex = LazyRegex::new(
+    r"^(?:[\w.~-]*[\\/])*(?:[\w@+~-][\w.@+~-]*\.[A-Za-z]\w{0,9}|[A-Z]\w*file):\d+(?::\d+)?(?:[:,-]|\s)\s*\S*[A-Za-z(].* \S",
+);
+/// Matches places in the trace of a program, which complain about nothing.
+static TRACE: LazyRegex = LazyRegex::new(r"^\S+:\d+:in\b|^\S+:\d+:\d+\)|\bnote: |: warning: ");
+
+/// Quotes the first of the complaints with which an output of an unknown checker ends.
+pub(super) fn complaint(evidence: &Evidence) -> Option<Diagnosis> {
+    let at = evidence.output.last_command_at.unwrap_or_default();
+    let is_new = evidence.output.new_lines.is_empty();
+    let below = last_lines(evidence).take_while(|(line, _)| *line > at);
+    let complaints = below.filter(|(_, line)| {
+        let said = message_of(line);
+        COMPLAINT.is_match(said) && !TRACE.is_match(said)
+    });
+    let (line, text) = complaints.filter(|_| is_new).last()?;
+    Some(Diagnosis {
+        blocker: Some(shortened(message_of(text))),
+        line: Some(line),
+        ..Diagnosis::new(FailureKind::LintError, EXIT_CODE)
+    })
 }
 
 /// Returns whether a step of a CI system failed, and the last command that a shell echoed in it
@@ -232,6 +259,28 @@ mod tests {
             "See https://x.test for help\n",
             Some((1, "See https://x.test for help")),
         );
+    }
+
+    #[test]
+    fn the_first_complaint_about_a_place_is_quoted_whoever_makes_it() {
+        let text = "Checking...\nb.zz:3 D002 Trailing whitespace\nc.zz:4: (W/1) odd title\nDetails:\n - A = 0\n";
+        let output = crate::scan(text.as_bytes(), Source::Command);
+        let ending = Ending {
+            exit_code: Some(1),
+            ..Ending::default()
+        };
+        let failure = crate::rank(&crate::evidence_of(output, Source::Command, None, ending));
+        let failure = failure.unwrap();
+        assert_eq!(failure.kind, FailureKind::LintError);
+        assert_eq!(failure.line, Some(2));
+        for line in [
+            "a.rb:3:in `x': oh no",
+            "12:30:01 a b",
+            "at a.js:3:4",
+            "a.c:3: ok",
+        ] {
+            assert!(!COMPLAINT.is_match(line) || TRACE.is_match(line), "{line}");
+        }
     }
 
     #[test]

@@ -14,8 +14,9 @@ use super::signs::Signs;
 use super::signs::is_code;
 use super::timeout;
 use crate::cause_origin::{
-    CauseOrigin, FAILURE_BLOCK, HARNESS_WORDS, MESSAGE_TONE, OPEN_STEPS, UNFINISHED,
+    CauseOrigin, FAILURE_BLOCK, HARNESS_WORDS, MESSAGE_TONE, OPEN_STEPS, QUESTION, UNFINISHED,
 };
+use crate::clauses::{Statement, StatementKind, statement, wishes_to_know, without_harmless};
 use crate::closing_words::ends_well;
 use crate::contradiction::{Contradiction, admission};
 use crate::failure_block::{has_any_failure_block, without_titles};
@@ -24,8 +25,10 @@ use crate::harness_words::{
     refutation, without_tool_names,
 };
 use crate::line::message_of;
-use crate::prose::{Fence, fences, sentences};
-use crate::prose::{without_code, without_descriptions};
+use crate::prose::{
+    Fence, fences, is_quote, sentence_ranges, sentences, unfenced_lines, without_code,
+    without_descriptions, without_quotations,
+};
 use crate::rules::RuleBook;
 use crate::rules::lazy_regex::LazyRegex;
 use crate::rules::rule::Role;
@@ -73,6 +76,8 @@ pub(crate) fn diagnose(evidence: &Evidence) -> Option<Diagnosis> {
         reports_result: RESULT.is_match(&text),
         ends_well: ends_well(&text),
         admission: admission(&text).filter(|found| !describes(&text, found.line)),
+        statement: statement(&text),
+        wish: wish(&text),
         shown_failure: shown.as_ref().and_then(shown_failure),
         found,
     };
@@ -101,6 +106,24 @@ fn in_a_sentence(text: &str, is: impl Fn(&Rule) -> bool) -> bool {
     last_line(&sentences.findings, is).is_some()
 }
 
+/// Returns the first sentence that wishes for an answer.
+fn wish(text: &str) -> Option<Line> {
+    let lines = own_lines_numbered(text);
+    let mut wishes = lines.filter_map(|(n, line)| {
+        let sentence = sentence_ranges(line).map(|at| line[at].trim());
+        let sentence = sentence.filter(|said| wishes_to_know(said)).next()?;
+        Some(Line {
+            number: n as u64 + 1,
+            text: sentence.to_owned(),
+        })
+    });
+    wishes.next()
+}
+
+fn own_lines_numbered(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    unfenced_lines(text).filter(|(_, line)| !is_quote(line))
+}
+
 /// Returns whether the text only describes what the work does.
 fn is_description(candidate: &Candidate<'_>, text: &str) -> bool {
     let may_be = matches!(
@@ -114,7 +137,9 @@ fn is_description(candidate: &Candidate<'_>, text: &str) -> bool {
     let line = text.lines().nth(index).unwrap_or_default();
     // What an agent did to a check may be said in code.
     let rest = || match candidate.kind {
-        FailureKind::FalseSuccessClaim => without_descriptions(line),
+        FailureKind::FalseSuccessClaim => {
+            without_harmless(&without_descriptions(&without_quotations(line)))
+        }
         _ => without_descriptions(&without_code(line)),
     };
     let fences = fences(text);
@@ -273,6 +298,10 @@ struct Reading<'a> {
     ends_well: bool,
     /// The sentence that admits unfinished work.
     admission: Option<Contradiction>,
+    /// The sentence that states something against a success.
+    statement: Option<Statement>,
+    /// The sentence that wishes for an answer.
+    wish: Option<Line>,
     /// A failure in the output of programs below words without any doubt.
     shown_failure: Option<Diagnosis>,
 }
@@ -292,22 +321,28 @@ impl Reading<'_> {
             let doubted = || self.in_spite_of_claim(DOUBTFUL);
             let cut_short = || self.of_budget().or_else(doubted);
             let found = refuted.or_else(cut_short).or_else(|| self.of_open_steps());
-            return found.or_else(|| self.of_admission());
+            return found
+                .or_else(|| self.of_admission())
+                .or_else(|| self.of_open_statement());
         }
         self.of_time()
             .or_else(|| self.of_api())
             .or_else(|| self.shown_failure.clone())
+            .or_else(|| self.of_weakened_check())
             .or_else(|| self.of_harness().filter(|_| self.is_sure_of_itself()))
             .or_else(|| {
                 self.of_words()
                     .filter(|words| i32::from(words.confidence) >= SURE)
             })
+            .or_else(|| self.of_wish())
             .or_else(|| self.of_tool())
             .or_else(|| self.of_words())
             .or_else(|| self.of_open_steps())
             .or_else(|| self.of_harness())
             .or_else(|| self.of_tone())
             .or_else(|| self.of_admission())
+            .or_else(|| self.of_open_statement())
+            .or_else(|| self.of_plan())
             .or_else(|| self.unexplained(evidence))
     }
 
@@ -389,8 +424,61 @@ impl Reading<'_> {
         let shown = || self.shown_failure.clone();
         admits
             .map(Diagnosis::of)
+            .or_else(|| self.of_weakened_check())
             .or_else(|| self.of_harness())
             .or_else(shown)
+            .or_else(|| self.of_unchecked_claim())
+    }
+
+    /// Diagnoses a check that was weakened so that it passes, whatever the rest of the message claims.
+    fn of_weakened_check(&self) -> Option<Diagnosis> {
+        let stated = self.states(StatementKind::WeakenedCheck)?;
+        Some(of_statement(stated, FailureKind::FalseSuccessClaim, 76))
+    }
+
+    /// Diagnoses a claim that the agent itself didn't check, unless it ends with another check that
+    /// passed.
+    fn of_unchecked_claim(&self) -> Option<Diagnosis> {
+        let stated = self
+            .states(StatementKind::NotChecked)
+            .filter(|_| !self.ends_well)?;
+        Some(of_statement(stated, FailureKind::FalseSuccessClaim, 66))
+    }
+
+    /// Diagnoses a wish for an answer, which is a question without its mark.
+    fn of_wish(&self) -> Option<Diagnosis> {
+        let wish = self
+            .wish
+            .as_ref()
+            .filter(|_| !self.signals && !self.ends_well)?;
+        Some(Diagnosis {
+            blocker: Some(shortened(&wish.text)),
+            line: Some(wish.number),
+            confidence: 70,
+            ..Diagnosis::new(FailureKind::NeedsClarification, QUESTION)
+        })
+    }
+
+    /// Diagnoses steps that the agent only plans, without a claim that anything is done.
+    fn of_plan(&self) -> Option<Diagnosis> {
+        let is_open = !self.signals && !self.ends_well && !self.counts_passed;
+        let plan = self.message.plan.as_ref().filter(|_| is_open)?;
+        Some(Diagnosis {
+            blocker: Some(shortened(&plan.text)),
+            line: Some(plan.number),
+            confidence: 50,
+            ..Diagnosis::new(FailureKind::IncompleteWork, OPEN_STEPS)
+        })
+    }
+
+    /// Diagnoses what the agent leaves unchecked or open, without a claim that all is done.
+    fn of_open_statement(&self) -> Option<Diagnosis> {
+        let stated = self.statement.as_ref().filter(|_| !self.signals)?;
+        Some(of_statement(stated, FailureKind::IncompleteWork, 50))
+    }
+
+    fn states(&self, kind: StatementKind) -> Option<&Statement> {
+        self.statement.as_ref().filter(|stated| stated.kind == kind)
     }
 
     /// Returns whether a line counts failed tests, and a later one of the harness only passed ones.
@@ -591,6 +679,15 @@ impl Reading<'_> {
             suggest: timeout::suggestions(evidence, kind),
             ..diagnosis
         }
+    }
+}
+
+fn of_statement(stated: &Statement, kind: FailureKind, confidence: u8) -> Diagnosis {
+    Diagnosis {
+        blocker: Some(shortened(&stated.text)),
+        line: Some(stated.line),
+        confidence,
+        ..Diagnosis::new(kind, UNFINISHED)
     }
 }
 

@@ -27,6 +27,7 @@ use regreen_model::{Evidence, Failure, FailureCategory, FailureKind, Source};
 
 use crate::rules::rule::Role;
 use crate::scan::scan;
+use crate::tally;
 use diagnosis::Diagnosis;
 pub(crate) use diagnosis::{fingerprint, shortened};
 pub use exit::{signal_name, signal_number};
@@ -109,7 +110,7 @@ fn of_command(evidence: &Evidence) -> Option<Diagnosis> {
     };
     let diagnosis = match exit::over(evidence, chosen.as_ref()) {
         Some(by_exit) => by_exit,
-        None => match chosen {
+        None => match chosen.filter(|chosen| !only_reports(chosen, evidence)) {
             Some(chosen) => cause::framed(chosen, &candidates),
             None => exit::unexplained(evidence),
         },
@@ -118,6 +119,15 @@ fn of_command(evidence: &Evidence) -> Option<Diagnosis> {
     let diagnosis = timeout::by_words(diagnosis, evidence, &signs);
     let diagnosis = exit::with_script_of_command(diagnosis, evidence);
     Some(signs::with_finished_work(diagnosis, &signs))
+}
+
+/// Returns whether a line only says that something failed, below the complaints of a checker that no
+/// rule knows.
+fn only_reports(chosen: &cause::Candidate<'_>, evidence: &Evidence) -> bool {
+    let is_vague = matches!(chosen.rule.role, Role::Wrapper | Role::Symptom)
+        && chosen.kind == FailureKind::RuntimeException;
+    let tells = || !tally::is_tally(&chosen.finding.text) && chosen.rule.role == Role::Symptom;
+    is_vague && !tells() && exit::complaint(evidence).is_some()
 }
 
 /// Diagnoses an attempt that reports no failure but whose independent check failed.
