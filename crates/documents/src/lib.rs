@@ -26,8 +26,8 @@ pub use plan_review::{
 };
 pub use progress::{CompletedLine, FixHistory, HealingOutcome, ProgressFile};
 pub use shell::{
-    PathState, RedCommand, Shell, always_passes, guarded, inputs_of, is_plain_command, is_search,
-    needs_of, says_no_with_one,
+    BlindSpot, PathState, RedCommand, Shell, always_passes, guarded, guarded_for, inputs_of,
+    is_answer, is_plain_command, is_search, needs_of, says_no_with_one,
 };
 pub use state::{
     FixRecord, InvalidSettings, InvalidState, ModificationLineage, StateDocument, StateWarning,

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use regreen_diagnosis::{Scanner, SilentCheck, check_failure, evidence_of, signal_name};
 use regreen_documents::{
-    PathState, RedCommand, Shell, guarded, inputs_of, is_search, says_no_with_one,
+    PathState, RedCommand, Shell, guarded_for, inputs_of, is_answer, is_search, says_no_with_one,
 };
 use regreen_model::{
-    CommandResult, Ending, Evidence, Failure, FailureRecord, RedTests, Source, Verdict,
-    VerifyCommand,
+    CommandResult, Ending, Evidence, Expectation, Failure, FailureRecord, RedTests, Source,
+    Verdict, VerifyCommand,
 };
 use regreen_supervisor::{EndReason, Exit, Stdin, Stream};
 use regreen_test_results::TestCommand;
@@ -203,7 +203,7 @@ impl ExecutionContext {
             None => text.replace('\0', ""),
         };
         let job = Job {
-            argv: self.shell_argv(&script),
+            argv: self.shell_argv(&script, command.expects.as_ref()),
             env: self.project_programs.environment(check.environment)?,
             stdin: Stdin::Empty,
             timeout,
@@ -271,11 +271,11 @@ impl ExecutionContext {
     }
 
     /// Returns the arguments that run a script as a check.
-    pub(crate) fn shell_argv(&self, script: &str) -> Vec<OsString> {
+    pub(crate) fn shell_argv(&self, script: &str, expects: Option<&Expectation>) -> Vec<OsString> {
         vec![
             self.shell.clone().into(),
             "-c".into(),
-            OsString::from(guarded(script, self.shell_kind())),
+            OsString::from(guarded_for(script, self.shell_kind(), expects)),
         ]
     }
 
@@ -440,6 +440,7 @@ impl CheckOutput<'_> {
             is_cut: self.stdout.is_cut() || self.stderr.is_cut(),
             is_search: is_search(&command.command),
             says_no_with_one: says_no_with_one(&command.command),
+            is_answer: is_answer(&command.command, exit_code),
         })
     }
 }
@@ -461,7 +462,7 @@ impl Sink for CheckOutput<'_> {
 
 #[cfg(test)]
 mod tests {
-    use regreen_model::{Expectation, StopSignal};
+    use regreen_model::StopSignal;
 
     use super::*;
 

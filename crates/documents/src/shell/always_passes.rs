@@ -119,7 +119,7 @@ fn can_fail(list: &List) -> bool {
     })
 }
 
-fn statement_can_fail(statement: &Statement) -> bool {
+pub(super) fn statement_can_fail(statement: &Statement) -> bool {
     let join = |can: bool, (joint, pipeline): &(Joint, Pipeline)| match joint {
         Joint::First => pipeline_can_fail(pipeline),
         Joint::And => can || pipeline_can_fail(pipeline),

@@ -3,8 +3,12 @@
 //!
 //! Lines keep their numbers, so that the shell's messages about them stay correct.
 
+use regreen_model::Expectation;
+
+use super::inputs::accepts_absence;
 use super::{
-    Body, COMPARING, Joint, List, PASSING_ON, Pipeline, SEARCHING, Simple, Stage, Statement, read,
+    Body, FETCHING, Joint, List, PASSING_ON, Pipeline, SEARCHING, Simple, Stage, Statement,
+    no_codes, read,
 };
 
 /// The kind of shell.
@@ -28,12 +32,25 @@ const LINE: &str = r#"__regreen_tell() { __regreen_told=yes; echo "line $1 of Ve
 const STAGES: &str = r#"__regreen_stages() { local status last=0; for status; do last=$status; done; [ "$last" = 0 ] || return "$last"; for status; do [ "$status" = 0 ] || [ "$status" = 141 ] || return "$status"; done; }; "#;
 
 /// Makes an error of a search or comparison count as a failure under `!`, because it hasn't looked.
-const NO: &str = r#"__regreen_no() { __regreen_status=$?; [ "$__regreen_status" -gt 1 ] || return "$__regreen_status"; echo "not a no: it ended with exit code $__regreen_status" >&2; return 0; }; "#;
+/// The arguments are the exit codes that mean "no".
+const NO: &str = r#"__regreen_no() { __regreen_status=$?; case " 0 ${*:-1} " in *" $__regreen_status "*) return "$__regreen_status" ;; esac; echo "not a no: it ended with exit code $__regreen_status" >&2; return 0; }; "#;
+
+/// Makes a search fail with an error if what it searches was never fetched. The arguments are the number
+/// of the stage that fetches it, and the status of each stage. A closed pipe (141, or 23 of curl) is none
+/// of its errors.
+const FETCHED: &str = r#"__regreen_fetched() { local stage=$1 last status; shift; eval "last=\${$#}; status=\${$stage}"; case $status in 0 | 23 | 141) return "$last" ;; esac; echo "nothing to search: the request ended with exit code $status" >&2; return 2; }; "#;
 
 /// Returns a script that checks every line of a text, and every stage of a pipeline whose last
 /// stage only passes text on. A single command without such a pipeline is left as it is.
 #[must_use]
 pub fn guarded(text: &str, shell: Shell) -> String {
+    guarded_for(text, shell, None)
+}
+
+/// Like [`guarded`]. If the command is expected to find nothing, what it searches must have been
+/// fetched.
+#[must_use]
+pub fn guarded_for(text: &str, shell: Shell, expects: Option<&Expectation>) -> String {
     let Some(list) = read(text) else {
         // At least a line that fails by itself ends the script.
         let is_one_line = text.trim().lines().count() < 2;
@@ -49,6 +66,7 @@ pub fn guarded(text: &str, shell: Shell) -> String {
         sees_stages: shell == Shell::Bash
             && !text.contains("PIPESTATUS")
             && !text.contains("pipefail"),
+        wants_absence: expects.is_some_and(accepts_absence),
         first_line: String::new(),
         edits: Vec::new(),
     };
@@ -61,6 +79,8 @@ pub fn guarded(text: &str, shell: Shell) -> String {
 struct Guard<'t> {
     text: &'t str,
     sees_stages: bool,
+    /// Whether the command is expected to find nothing.
+    wants_absence: bool,
     /// The number of the line with the first statement, if it may be blamed.
     first_line: String,
     edits: Vec<(usize, String)>,
@@ -73,6 +93,7 @@ impl Guard<'_> {
         let functions = [
             ("__regreen_line", LINE),
             ("__regreen_stages", STAGES),
+            ("__regreen_fetched", FETCHED),
             ("__regreen_no", NO),
         ];
         for (name, function) in functions {
@@ -191,13 +212,7 @@ impl Guard<'_> {
     fn pipelines_in(&mut self, list: &List) {
         for statement in &list.statements {
             for (_, pipeline) in &statement.pipelines {
-                let check = if self.sees_stages && passes_on(pipeline) {
-                    Some("; __regreen_stages \"${PIPESTATUS[@]}\"; }")
-                } else if pipeline.is_negated && may_say_no(pipeline) {
-                    Some("; __regreen_no; }")
-                } else {
-                    None
-                };
+                let check = self.check_of(pipeline);
                 if check.is_some() {
                     self.edits.push((pipeline.range.start, "{ ".to_owned()));
                 }
@@ -205,10 +220,30 @@ impl Guard<'_> {
                     self.pipelines_of(stage);
                 }
                 if let Some(check) = check {
-                    self.edits.push((pipeline.range.end, check.to_owned()));
+                    self.edits.push((pipeline.range.end, check));
                 }
             }
         }
+    }
+
+    /// Returns what is checked after a pipeline.
+    fn check_of(&self, pipeline: &Pipeline) -> Option<String> {
+        if self.sees_stages && passes_on(pipeline) {
+            return Some("; __regreen_stages \"${PIPESTATUS[@]}\"; }".to_owned());
+        }
+        let fetches = (pipeline.is_negated || self.wants_absence) && self.sees_stages;
+        let fetched = fetching_stage(pipeline).filter(|_| fetches);
+        let fetched = fetched.map(|at| {
+            let number = at + 1;
+            format!("; __regreen_fetched {number} \"${{PIPESTATUS[@]}}\"")
+        });
+        let no = no_codes_of(pipeline).filter(|_| pipeline.is_negated);
+        let no = no.map(|codes| match codes {
+            "1" => "; __regreen_no".to_owned(),
+            codes => format!("; __regreen_no {codes}"),
+        });
+        let checks: String = fetched.into_iter().chain(no).collect();
+        (!checks.is_empty()).then(|| checks + "; }")
     }
 
     fn pipelines_of(&mut self, stage: &Stage) {
@@ -237,11 +272,21 @@ pub(super) fn passes_on(pipeline: &Pipeline) -> bool {
     }
 }
 
-/// Returns whether a pipeline says "no" with exit code 1, and exits with more if it can't tell.
-fn may_say_no(pipeline: &Pipeline) -> bool {
-    let last = pipeline.stages.last();
-    let says_no = |simple: &Simple| simple.is_one_of(SEARCHING) || simple.is_one_of(COMPARING);
-    matches!(last, Some(Stage::Simple(simple)) if says_no(simple))
+/// Returns the exit codes with which a pipeline says "no"; with others, it can't tell.
+fn no_codes_of(pipeline: &Pipeline) -> Option<&'static str> {
+    match pipeline.stages.last() {
+        Some(Stage::Simple(simple)) => no_codes(simple),
+        _ => None,
+    }
+}
+
+/// Returns the stage of a search that fetches what is searched.
+fn fetching_stage(pipeline: &Pipeline) -> Option<usize> {
+    let (last, before) = pipeline.stages.split_last()?;
+    let searches = matches!(last, Stage::Simple(simple) if simple.is_one_of(SEARCHING));
+    let fetches =
+        |stage: &Stage| matches!(stage, Stage::Simple(simple) if simple.is_one_of(FETCHING));
+    before.iter().position(fetches).filter(|_| searches)
 }
 
 fn only_stage(statement: &Statement) -> Option<&Stage> {
@@ -304,6 +349,7 @@ mod tests {
         from_line
             .map_or(script.as_str(), |(_, script)| script)
             .replace(STAGES, "")
+            .replace(FETCHED, "")
             .replace(NO, "")
     }
 
@@ -390,10 +436,32 @@ mod tests {
             ),
             ("! diff a b", "! { diff a b; __regreen_no; }"),
             ("! make", "! make"),
+            ("! curl -sf x", "! { curl -sf x; __regreen_no 22; }"),
+            ("! curl -s x", "! { curl -s x; __regreen_no 7; }"),
+            (
+                "! curl -s x | grep -q y",
+                "! { curl -s x | grep -q y; __regreen_fetched 1 \"${PIPESTATUS[@]}\"; __regreen_no; }",
+            ),
+            ("curl -s x | grep -q y", "curl -s x | grep -q y"),
             ("grep -q x f", "grep -q x f"),
         ] {
             assert_eq!(run_as(text), run);
         }
+    }
+
+    #[test]
+    fn what_is_searched_in_vain_must_have_been_fetched() {
+        let none = Expectation::NoOutput;
+        let text = "curl -s x | grep y";
+        let run = guarded_for(text, Shell::Bash, Some(&none)).replace(FETCHED, "");
+        assert_eq!(
+            run,
+            "{ curl -s x | grep y; __regreen_fetched 1 \"${PIPESTATUS[@]}\"; }"
+        );
+        // Without a report about each stage, the last one decides.
+        assert_eq!(guarded_for(text, Shell::Posix, Some(&none)), text);
+        let found = Expectation::Outputs("y".to_owned());
+        assert_eq!(guarded_for(text, Shell::Bash, Some(&found)), text);
     }
 
     #[test]

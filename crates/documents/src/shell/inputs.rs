@@ -66,7 +66,7 @@ fn accepts_failure(expected: &Expectation) -> bool {
     }
 }
 
-fn accepts_absence(expected: &Expectation) -> bool {
+pub(super) fn accepts_absence(expected: &Expectation) -> bool {
     match expected {
         Expectation::Lacks(_) | Expectation::NoOutput | Expectation::Matches(0) => true,
         Expectation::Returns(comparison, number)

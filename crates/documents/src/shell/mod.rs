@@ -9,6 +9,8 @@
 //! needs.rs       what a command can't start without
 //! setup.rs       commands that prepare the shell for others
 //! always_passes.rs  scripts that can't fail
+//! blind_spot.rs  what a script that can fail doesn't check
+//! tools.rs       build and test tools
 //! finding.rs     what a command that says little has found
 //! operands.rs    the words of a program without its options
 //! ```
@@ -17,6 +19,7 @@
 //! nothing and runs nothing, and returns `None` for what it doesn't understand.
 
 mod always_passes;
+mod blind_spot;
 mod finding;
 mod guard;
 mod inputs;
@@ -24,17 +27,22 @@ mod needs;
 mod operands;
 mod reader;
 mod setup;
+mod tools;
 mod word;
 
 use std::ops::Range;
 
+use self::operands::{has_flag, has_option};
+
 pub use always_passes::always_passes;
 pub(crate) use always_passes::only_prints;
+pub use blind_spot::BlindSpot;
 pub use finding::{PathState, RedCommand};
-pub use guard::{Shell, guarded};
+pub use guard::{Shell, guarded, guarded_for};
 pub use inputs::inputs_of;
 pub use needs::{is_plain_command, needs_of};
 pub(crate) use setup::is_setup;
+pub(crate) use tools::{RUNNERS, is_tool};
 
 /// Programs that print their input and can't tell whether it is good.
 const PASSING_ON: &[&str] = &[
@@ -43,6 +51,12 @@ const PASSING_ON: &[&str] = &[
 ];
 /// Programs that exit with 1 if they found nothing.
 const SEARCHING: &[&str] = &["egrep", "fgrep", "grep", "pgrep", "rg", "zgrep"];
+
+/// Programs that get a file from a server.
+const FETCHING: &[&str] = &["curl", "wget"];
+
+/// The options with which curl fails if the server answers with an error.
+const CURL_FAILS: &[&str] = &["--fail", "--fail-with-body"];
 
 /// Other programs that say "no" with exit code 1, and exit with more if they couldn't tell.
 const COMPARING: &[&str] = &["[", "cmp", "diff", "test"];
@@ -110,6 +124,18 @@ struct Body {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Simple {
     words: Vec<Word>,
+    redirections: Vec<Redirection>,
+}
+
+/// `> file`, `2>&1`.
+#[derive(Debug, PartialEq, Eq)]
+struct Redirection {
+    /// How many words stand before it.
+    words_before: usize,
+    /// Whether no number of a stream stands before it.
+    is_unnumbered: bool,
+    writes: bool,
+    target: String,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -157,6 +183,35 @@ pub(crate) fn only_tells(text: &str) -> bool {
             .any(|programs| simple.is_one_of(programs))
             || ["git", "gh"].contains(&simple.program())
     })
+}
+
+/// Returns the exit codes with which a program says "no", separated by blanks. With others, it couldn't
+/// tell: a file is missing, or no server answered. `None` if any failure may be meant.
+fn no_codes(simple: &Simple) -> Option<&'static str> {
+    let words = simple.argv();
+    match simple.program() {
+        program if SEARCHING.contains(&program) || COMPARING.contains(&program) => Some("1"),
+        "curl" if has_flag(words, "f") || has_option(words, CURL_FAILS) => Some("22"),
+        // Without that option, it only fails if nothing listens there.
+        "curl" => Some("7"),
+        "psql" => Some("1 3"),
+        "wget" => Some("8"),
+        _ => None,
+    }
+}
+
+/// Returns whether a failure with this exit code may be what the author of a check expects. It isn't if
+/// the program that decides couldn't tell, because no server answered.
+#[must_use]
+pub fn is_answer(text: &str, exit_code: i32) -> bool {
+    let Some(simple) = judging_program(text) else {
+        return true;
+    };
+    // Whether nothing listens is asked with other programs.
+    let is_said =
+        |codes: &str| codes != "7" && codes.split(' ').any(|one| one == exit_code.to_string());
+    let asks = ["curl", "psql", "wget"].contains(&simple.program());
+    !asks || exit_code == 0 || no_codes(&simple).is_none_or(is_said)
 }
 
 fn judging_pipeline(text: &str) -> Option<Pipeline> {
@@ -212,6 +267,17 @@ impl Simple {
     }
 }
 
+impl Redirection {
+    /// Whether it fills a file that others can read.
+    fn writes_file(&self) -> bool {
+        let is_stream = self
+            .target
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'-');
+        self.writes && !is_stream && !self.target.starts_with("/dev/")
+    }
+}
+
 impl Word {
     fn is_assignment(&self) -> bool {
         let Some((name, _)) = self.text.split_once('=') else {
@@ -228,6 +294,23 @@ impl Word {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_does_not_answer_says_nothing() {
+        for (text, code, expected) in [
+            ("curl -sf x", 22, true),
+            ("curl -sf x", 7, false),
+            ("curl -s x", 7, false),
+            ("cd a && wget -q x", 8, true),
+            ("wget -q x", 4, false),
+            ("psql -c 'select 1'", 1, true),
+            ("psql -c 'select 1'", 2, false),
+            ("./client", 7, true),
+            ("curl -s x", 0, true),
+        ] {
+            assert_eq!(is_answer(text, code), expected, "{text}: {code}");
+        }
+    }
 
     #[test]
     fn a_search_is_the_last_program_and_not_negated() {

@@ -1,6 +1,6 @@
 //! Parses text into statements.
 
-use super::{Body, Joint, List, Pipeline, Simple, Stage, Statement, Word};
+use super::{Body, Joint, List, Pipeline, Redirection, Simple, Stage, Statement, Word};
 
 /// Deeper nesting isn't followed, because hostile text could overflow the stack.
 const DEEPEST: u32 = 60;
@@ -372,12 +372,11 @@ impl<'t> Reader<'t> {
 
     fn simple(&mut self) -> Option<Stage> {
         let mut simple = Simple::default();
-        let mut is_redirected = false;
         loop {
             let end = self.at;
             self.skip_blanks();
-            if self.redirection()? {
-                is_redirected = true;
+            if let Some(redirection) = self.redirection(simple.words.len())? {
+                simple.redirections.push(redirection);
                 continue;
             }
             match self.byte() {
@@ -395,14 +394,15 @@ impl<'t> Reader<'t> {
                 Some(_) => simple.words.push(self.word()?),
             }
         }
-        (is_redirected || !simple.words.is_empty()).then_some(Stage::Simple(simple))
+        let is_empty = simple.words.is_empty() && simple.redirections.is_empty();
+        (!is_empty).then_some(Stage::Simple(simple))
     }
 
     fn redirected(&mut self, stage: Stage) -> Option<Stage> {
         loop {
             let end = self.at;
             self.skip_blanks();
-            if !self.redirection()? {
+            if self.redirection(0)?.is_none() {
                 self.at = end;
                 return Some(stage);
             }
@@ -410,17 +410,18 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses a redirection, if there is one.
-    fn redirection(&mut self) -> Option<bool> {
+    fn redirection(&mut self, words_before: usize) -> Option<Option<Redirection>> {
         let start = self.at;
         while self.byte().is_some_and(|byte| byte.is_ascii_digit()) {
             self.at += 1;
         }
+        let is_unnumbered = self.at == start;
         let rest = self.rest();
         let is_process = rest.starts_with("<(") || rest.starts_with(">(");
         let is_both = rest.starts_with("&>");
         if is_process || !(is_both || rest.starts_with(['<', '>'])) {
             self.at = start;
-            return Some(false);
+            return Some(None);
         }
         let operators = [
             "&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", "<", ">>", ">&", ">|", ">",
@@ -432,7 +433,12 @@ impl<'t> Reader<'t> {
         if let "<<" | "<<-" = operator {
             self.heredocs.push((unquoted(&target), operator == "<<-"));
         }
-        Some(true)
+        Some(Some(Redirection {
+            words_before,
+            is_unnumbered,
+            writes: operator.contains('>'),
+            target: unquoted(&target),
+        }))
     }
 
     /// Skips spaces, tabs, line continuations and a comment.

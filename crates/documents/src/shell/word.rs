@@ -29,6 +29,48 @@ pub(super) fn unquoted(word: &str) -> String {
     plain
 }
 
+/// Returns whether a word has characters that stay whatever the shell replaces, so that it is never
+/// empty.
+pub(super) fn has_literal(word: &str) -> bool {
+    let mut rest = word;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' | '\'' => 1,
+            '$' => expansion(rest),
+            '`' => rest[1..].find('`').map_or(rest.len(), |end| end + 2),
+            _ => return true,
+        };
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    false
+}
+
+/// Returns the length of `$x`, `${x}` or `$(x)`.
+fn expansion(text: &str) -> usize {
+    let (open, close) = match text.as_bytes().get(1) {
+        Some(b'(') => ('(', ')'),
+        Some(b'{') => ('{', '}'),
+        _ => {
+            let is_name = |c: char| c.is_alphanumeric() || c == '_';
+            let name = text[1..].find(|c| !is_name(c)).unwrap_or(text.len() - 1);
+            let special = text[1..].chars().next().map_or(0, char::len_utf8);
+            return 1 + if name == 0 { special } else { name };
+        }
+    };
+    let mut depth = 0_u32;
+    for (at, c) in text.char_indices() {
+        if c == open {
+            depth += 1;
+        } else if c == close {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                return at + 1;
+            }
+        }
+    }
+    text.len()
+}
+
 impl Reader<'_> {
     /// Parses one word; `None` if none starts here, or if something in it never ends.
     pub(super) fn word(&mut self) -> Option<Word> {

@@ -12,7 +12,7 @@ use regreen_model::{Fields, VerifyCommand, VerifyForm};
 
 use super::code::{Piece, Span, pieces, spans};
 use super::{RowId, TaskFile};
-use crate::shell::{always_passes, is_setup, only_prints};
+use crate::shell::{BlindSpot, always_passes, is_setup, only_prints};
 
 /// Returns the commands in a Verify field, in order. Whether a word is a program isn't known here.
 #[must_use]
@@ -124,8 +124,8 @@ fn commands_of(field: &str, files: &dyn Fn() -> Vec<String>) -> Vec<VerifyComman
     commands
 }
 
-/// Notes what proves nothing because it hides a failure. `true` and `echo` hide none, and other
-/// commands that can't fail may stand beside those that decide.
+/// Notes what proves nothing because it hides a failure or checks something else than it seems to.
+/// `true` and `echo` hide none, and other commands that can't fail may stand beside those that decide.
 fn note_unfailing(commands: &mut [VerifyCommand]) {
     let can_fail = |one: &VerifyCommand| {
         !is_setup(&one.command) && (one.expects.is_some() || always_passes(&one.command).is_none())
@@ -133,6 +133,10 @@ fn note_unfailing(commands: &mut [VerifyCommand]) {
     let is_decided = commands.iter().any(can_fail);
     for command in commands {
         let Some(why) = always_passes(&command.command) else {
+            if command.expects.is_none() && command.unchecked.is_none() {
+                let spot = BlindSpot::of(&command.command);
+                command.unchecked = spot.map(|spot| spot.to_string());
+            }
             continue;
         };
         let is_beside = is_decided && why == command.command.trim();

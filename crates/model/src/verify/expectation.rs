@@ -67,6 +67,8 @@ pub struct CommandResult<'o> {
     pub is_search: bool,
     /// Whether exit code 1 means "no", and a higher one that it couldn't tell.
     pub says_no_with_one: bool,
+    /// Whether a failure is an answer. It is none if no server answered the program that decides.
+    pub is_answer: bool,
 }
 
 impl Comparison {
@@ -195,7 +197,7 @@ impl CommandResult<'_> {
     /// does what is out of time or killed, but not as the task means it.
     fn has_run(self) -> bool {
         let is_killed = (124..=192).contains(&self.exit_code) && self.exit_code != 128;
-        !is_killed && !self.stderr.lines().any(could_not_ask)
+        !is_killed && self.is_answer && !self.stderr.lines().any(could_not_ask)
     }
 
     /// Returns whether empty output proves anything, which it does only if nothing went wrong: a
@@ -285,6 +287,7 @@ mod tests {
             is_cut: false,
             is_search: true,
             says_no_with_one: true,
+            is_answer: true,
         };
         assert_eq!(
             expected.is_met(result),
@@ -380,6 +383,19 @@ mod tests {
             "E   ModuleNotFoundError: No module named 'login'\n",
             true,
         );
+        let unanswered = CommandResult {
+            exit_code: 7,
+            stdout: "",
+            stderr: "",
+            is_cut: false,
+            is_search: false,
+            says_no_with_one: false,
+            is_answer: false,
+        };
+        for expected in [Fails, NoOutput, zero()] {
+            assert!(!expected.is_met(unanswered), "{expected}");
+        }
+        assert!(Expectation::Exits(7).is_met(unanswered));
         let cut = CommandResult {
             exit_code: 0,
             stdout: "",
@@ -387,6 +403,7 @@ mod tests {
             is_cut: true,
             is_search: false,
             says_no_with_one: false,
+            is_answer: true,
         };
         assert!(!Lacks("ERROR".into()).is_met(cut));
     }
@@ -417,6 +434,7 @@ mod tests {
                     is_cut: false,
                     is_search,
                     says_no_with_one: is_search,
+                    is_answer: true,
                 };
                 let told = format!("{expected}: {result:?}");
                 assert_eq!(expected.is_met(result), met, "{told}");
@@ -448,6 +466,7 @@ mod tests {
                     is_cut: false,
                     is_search: false,
                     says_no_with_one,
+                    is_answer: true,
                 };
                 assert_eq!(expected.is_met(result), met, "{expected}: {result:?}");
             }

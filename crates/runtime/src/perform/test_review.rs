@@ -431,7 +431,10 @@ impl Reviewer<'_> {
     /// Runs all tests, in the work tree or beside it.
     fn run_whole(&mut self, beside: Option<&Path>) -> Result<TestRun, PerformError> {
         let text = self.command.whole();
-        let argv = self.performer.context.shell_argv(&format!("{text} 2>&1"));
+        let argv = self
+            .performer
+            .context
+            .shell_argv(&format!("{text} 2>&1"), None);
         self.run(argv, &text, beside)
     }
 

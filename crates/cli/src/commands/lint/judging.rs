@@ -1,6 +1,8 @@
 //! How the Verify of each task is judged, if that is not obvious.
 
-use regreen_documents::{RowId, TaskFile, always_passes};
+use std::collections::BTreeSet;
+
+use regreen_documents::{BlindSpot, RowId, TaskFile, always_passes};
 use regreen_model::{Task, VerifyCommand};
 use regreen_reporters::StatusLine;
 
@@ -26,7 +28,7 @@ pub fn findings(
             judged.extend(commands.into_iter().map(|command| (task.line, command)));
         }
     }
-    [unfailing(&judged), unchecked(&judged)]
+    [unfailing(&judged), blind(&judged), unchecked(&judged)]
         .into_iter()
         .flatten()
         .collect()
@@ -78,6 +80,33 @@ fn unfailing(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
     )
 }
 
+/// Finds checks that don't check what they seem to.
+fn blind(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
+    let spots = judged
+        .iter()
+        .filter_map(|(line, command)| Some((*line, blind_spot(command)?)));
+    let spots: Vec<(usize, BlindSpot)> = spots.collect();
+    let help: BTreeSet<&str> = spots.iter().map(|(_, spot)| spot.help()).collect();
+    let help = help.into_iter().collect::<Vec<_>>().join("; ");
+    let places = spots
+        .iter()
+        .map(|(line, spot)| (*line, format!("not checked: {spot}")));
+    finding(
+        places.collect(),
+        [
+            "hides a failure: its task would count as unverified",
+            "hide a failure: their tasks would count as unverified",
+        ],
+        &help,
+    )
+}
+
+/// Returns the blind spot because of which a command counts as partly checked.
+fn blind_spot(command: &VerifyCommand) -> Option<BlindSpot> {
+    let stated = command.unchecked.as_deref()?;
+    BlindSpot::of(&command.command).filter(|spot| spot.to_string() == stated)
+}
+
 fn unchecked(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
     let places = places(judged, |command| {
         if command.is_left_out() {
@@ -85,8 +114,8 @@ fn unchecked(judged: &[(usize, VerifyCommand)]) -> Option<Finding> {
             return Some(format!("can't run here: {left_out}"));
         }
         let stated = command.unchecked.as_deref()?;
-        // The finding about what can't fail names it.
-        if stated.starts_with("always passes: ") {
+        // Another finding names it.
+        if stated.starts_with("always passes: ") || blind_spot(command).is_some() {
             return None;
         }
         Some(format!("not checked: {}", first_line(stated)))

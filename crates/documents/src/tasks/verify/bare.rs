@@ -4,56 +4,7 @@ use regreen_model::{VerifyCommand, VerifyForm};
 
 use super::expectation::{Stated, Subject, stated};
 use super::{if_program, is_prose, place, without_bullet};
-use crate::shell::is_setup;
-
-/// Build and test tools, with the words that may follow. If the list is empty, the tool itself is
-/// the check.
-const TOOLS: &[(&str, &[&str])] = &[
-    ("bats", &[]),
-    ("bun", &["build", "check", "lint", "test"]),
-    ("bundle", &["exec"]),
-    (
-        "cargo",
-        &[
-            "bench", "build", "check", "clippy", "doc", "fmt", "nextest", "test",
-        ],
-    ),
-    ("composer", &["lint", "test", "validate"]),
-    ("ctest", &[]),
-    ("deno", &["check", "fmt", "lint", "task", "test"]),
-    ("dotnet", &["build", "test"]),
-    ("eslint", &[]),
-    ("flutter", &["analyze", "build", "test"]),
-    ("go", &["build", "generate", "test", "vet"]),
-    ("gradle", &["assemble", "build", "check", "test"]),
-    ("jest", &[]),
-    ("mix", &["compile", "credo", "dialyzer", "format", "test"]),
-    ("mvn", &["compile", "install", "package", "test", "verify"]),
-    ("mypy", &[]),
-    ("npm", &["build", "ci", "lint", "run", "start", "t", "test"]),
-    ("npx", &["eslint", "jest", "playwright", "tsc", "vitest"]),
-    ("phpunit", &[]),
-    (
-        "pnpm",
-        &["build", "check-types", "lint", "run", "test", "typecheck"],
-    ),
-    ("poetry", &["build", "check", "run"]),
-    ("pyright", &[]),
-    ("pytest", &[]),
-    ("rake", &["spec", "test"]),
-    ("rspec", &[]),
-    ("ruff", &["check", "format"]),
-    ("sbt", &["compile", "test"]),
-    ("swift", &["build", "test"]),
-    ("tox", &[]),
-    ("tsc", &[]),
-    ("uv", &["build", "run"]),
-    ("vitest", &["run"]),
-    ("yarn", &["build", "lint", "run", "test"]),
-    ("zig", &["build", "test"]),
-];
-/// Tools whose targets are declared in a project file.
-const RUNNERS: &[&str] = &["gmake", "just", "make"];
+use crate::shell::{RUNNERS, is_setup, is_tool};
 
 /// Returns the command on a line, if it reads like a command and nothing else.
 pub(super) fn command(line: &str, files: &dyn Fn() -> Vec<String>) -> Option<VerifyCommand> {
@@ -174,16 +125,6 @@ fn has_shape(text: &str, words: &[&str]) -> bool {
         || text.contains("&&")
         || words.iter().skip(1).any(is_flag)
         || words.iter().any(is_path)
-}
-
-/// Whether this is `npm test`, `cargo build`, `pytest` or the like.
-fn is_tool(program: &str, arguments: &[&str]) -> bool {
-    let tool = TOOLS.iter().find(|(name, _)| *name == program);
-    match (tool, arguments.first()) {
-        (Some((_, [])), None) => true,
-        (Some((_, words)), Some(first)) => words.contains(first),
-        (Some(_) | None, None) | (None, Some(_)) => false,
-    }
 }
 
 /// Whether this is like `node check.js`, with a file that the tasks so far name.
