@@ -74,7 +74,7 @@ impl Makers {
             CommandInput::Program(_) => false,
             CommandInput::Module { name, .. } => {
                 self.has_word(&format!("{name}.py"))
-                    || self.words.contains(&format!("{}/", name.to_lowercase()))
+                    || self.words().contains(&format!("{}/", name.to_lowercase()))
             }
             CommandInput::Path(path) => {
                 let path = path.trim_start_matches("./");
