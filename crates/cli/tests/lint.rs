@@ -88,6 +88,29 @@ fn weaknesses_are_shown_where_they_stand() {
 }
 
 #[test]
+fn checks_that_hide_a_failure_are_shown_with_a_way_out() {
+    let row =
+        |id: &str, verify: &str| format!("- [ ] {id} Change `a.rs`\n  - **Verify**: `{verify}`\n");
+    let plan = row("1.1", "sh lint.sh; test -f a; test -f b") + &row("1.2", "n=3; [ $n > 5 ]");
+    Workspace::new()
+        .file("todo.md", plan)
+        .regreen(&["lint", "todo.md"])
+        .exits(0)
+        .prints(str![[r#"
+    PLAN  todo.md · smart-ralph style · 2 tasks (0 done)
+    WARN  1 thing to improve
+
+    WARN  2 Verify commands hide a failure: their tasks would count as unverified
+          todo.md:1  - [ ] 1.1 Change `a.rs`
+            not checked: whether `test -f a` passes: the `;` after it ignores that
+          todo.md:3  - [ ] 1.2 Change `a.rs`
+            not checked: `[ $n > 5 ]`: it writes to a file and compares nothing
+          help: compare numbers with -gt, -lt or -eq; join commands with && instead of ;
+
+"#]]);
+}
+
+#[test]
 fn completions_and_the_manual_are_printed() {
     let test = Workspace::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -126,6 +126,7 @@ impl Machine for OneRun {
             done: false,
             optional: false,
             features: regreen_model::TaskFeatures::default(),
+            line: 0,
         };
         (*key == run_key()).then(|| RunDetails {
             summary: self.summary(),

@@ -112,7 +112,7 @@ impl State {
                 report,
                 ..
             } => self.end_attempt(task, *charged, counted.unwrap_or(*charged), report),
-            Event::PlanReviewed { changes, .. } => self.note_removed(changes),
+            Event::PlanReviewed { changes, .. } => self.note_changes(changes),
             Event::ServiceChanged { report } => self.change_service(report),
             Event::ClaimsAsked { seq, task } => {
                 self.enter(task, *seq, Phase::JudgingClaims { seq: *seq }, |_| {});

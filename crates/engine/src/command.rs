@@ -311,6 +311,9 @@ pub struct ServiceOrder {
     pub may_start: bool,
     /// Whether to restart it if it is running.
     pub fresh: bool,
+    /// Whether it must not run during a check, because no person wrote its row.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withheld: bool,
 }
 
 /// A failure that a repair might remove.

@@ -52,6 +52,9 @@ pub struct State {
     pub waits: u32,
     /// Rows that an agent removed once and that were put back.
     pub put_back: BTreeSet<TaskKey>,
+    /// The commands of services that only rows declare which were added while foreign code ran.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub foreign_services: BTreeSet<String>,
     /// Tasks that weren't run because agents removed their rows, in this run or before. Until a
     /// person skips them or puts the rows back, no run is green.
     #[serde(default)]
@@ -208,6 +211,7 @@ impl State {
             flickers: self.flickers.clone(),
             services: self.services.clone(),
             superseded: self.superseded.clone(),
+            foreign_services: self.foreign_services.clone(),
             ..*self
         }
     }

@@ -26,6 +26,9 @@ pub struct OutlineRow {
     /// What its text shows.
     #[serde(default)]
     pub features: TaskFeatures,
+    /// The line of its box, counting from 1; 0 if unknown.
+    #[serde(default)]
+    pub line: usize,
 }
 
 /// The kind of a row in an outline.
@@ -180,6 +183,9 @@ pub struct PlanChanges {
     pub reverted: Vec<TaskKey>,
     /// Warnings for people, one sentence each.
     pub warnings: Vec<String>,
+    /// The commands of services that new rows declare and no row declared before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<String>,
 }
 
 /// A tick that the agent made on another task.

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentIdentity, DiagnosisAsk, FinalCheckPolicy, RecoveryTemplate, RepairPolicy, SuggestedLimit,
-    TamperPolicy, TaskFeatures, TaskId, TimeForecast,
+    TamperPolicy, TaskFeatures, TaskId, TaskKey, TimeForecast,
 };
 
 /// The settings of a run, which stay the same until it ends.
@@ -94,6 +94,9 @@ pub struct RunConfig {
     /// commits.
     #[serde(default = "yes")]
     pub in_git: bool,
+    /// The originals that were ticked before the spec's first run, so that regreen never checked them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ticked_before: Vec<TaskKey>,
     /// Whether a task's own time limit takes the place of `attempt_timeout_ms`, if one is suggested.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub auto_timeout: bool,
@@ -173,6 +176,7 @@ impl Default for RunConfig {
             progress_file: None,
             folder: None,
             in_git: true,
+            ticked_before: Vec::new(),
             auto_timeout: false,
             times: None,
             templates: Vec::new(),

@@ -45,6 +45,8 @@ pub struct Report {
     pub taken_back: Vec<ReportedTask>,
     /// Tasks that no longer passed in the final check.
     pub regressed: Vec<ReportedTask>,
+    /// Tasks that were ticked before the spec's first run, so that regreen never checked them.
+    pub ticked_before: Vec<ReportedTask>,
     /// All warnings, in full.
     pub warnings: Vec<String>,
     /// What to look at first, most important first.
@@ -166,6 +168,7 @@ impl Report {
                 .collect(),
             taken_back: named(&taken_back),
             regressed: named(&regressed),
+            ticked_before: named(&ticked_before(view)),
             warnings: view.warnings.clone(),
             review_first: review_first(view, &taken_back),
         }
@@ -245,6 +248,14 @@ fn sum(mut one: Spending, more: Spending) -> Spending {
     let costs = [one.cost_micro_usd, more.cost_micro_usd];
     one.cost_micro_usd = costs.into_iter().flatten().reduce(u64::saturating_add);
     one
+}
+
+/// Returns the tasks that were ticked before the first run and that this one didn't do.
+fn ticked_before(view: &RunView) -> Vec<TaskKey> {
+    let is_done_by_run =
+        |key: &TaskKey| view.tasks.iter().any(|task| task.done && task.key == *key);
+    let ticked = view.config.ticked_before.iter();
+    ticked.filter(|key| !is_done_by_run(key)).cloned().collect()
 }
 
 /// Returns the done tasks that deserve a look, those with the most reasons first.

@@ -1,7 +1,7 @@
 //! Formats events as lines for people: one line for a pass, two or three for a failure, none if a
 //! later line says the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use regreen_diagnosis::CONTRADICTION;
 use regreen_model::{
@@ -44,6 +44,8 @@ pub(crate) struct EventFormatter {
     is_resumed: bool,
     /// A person has just answered, so the choice that follows is part of the answer.
     is_answered: bool,
+    /// The tasks of which people know that nothing has ever helped against their failure.
+    hopeless: BTreeSet<TaskKey>,
 }
 
 impl EventFormatter {
@@ -119,6 +121,17 @@ impl EventFormatter {
         }
     }
 
+    /// Says what earlier failures show, if anything helped or, once per task, if nothing ever did.
+    fn recalled(&mut self, task: &TaskKey, known: &Experience) -> Option<StatusLine> {
+        if let Some(warning) = known.warning() {
+            let is_news = self.hopeless.insert(task.clone());
+            return is_news.then(|| about(Status::Warn, task, &warning));
+        }
+        let line = about(Status::Fix, task, "a failure like this was healed before");
+        let words = known.advice.first().map(Advice::words)?;
+        Some(line.wrapped_detail(reason(&words)))
+    }
+
     fn line(&mut self, now: Timestamp, event: &Event) -> Option<StatusLine> {
         match event {
             Event::AttemptStarted { task, prompt, .. } => attempt_start(task, *prompt),
@@ -161,7 +174,7 @@ impl EventFormatter {
             Event::Recalled {
                 task,
                 experience: Some(known),
-            } => recalled(task, known),
+            } => self.recalled(task, known),
             Event::TemplateApplied {
                 task,
                 template,
@@ -577,16 +590,6 @@ fn plan_changes(plan: &PlanChanges) -> Vec<StatusLine> {
         })
     });
     changes.collect()
-}
-
-/// Says what earlier failures show, if anything helped or nothing ever did.
-fn recalled(task: &TaskKey, known: &Experience) -> Option<StatusLine> {
-    if let Some(warning) = known.warning() {
-        return Some(about(Status::Warn, task, &warning));
-    }
-    let line = about(Status::Fix, task, "a failure like this was healed before");
-    let words = known.advice.first().map(Advice::words)?;
-    Some(line.wrapped_detail(reason(&words)))
 }
 
 fn inspected(task: &TaskKey, inspection: &Inspection) -> Option<StatusLine> {

@@ -194,12 +194,26 @@ mod tests {
         let mut short = Excerpt::new(4);
         short.push(b"abc");
         short.push(b"defg");
+        assert!(!short.is_cut());
         assert_eq!(short.text(), "abcdefg");
         let mut long = Excerpt::new(4);
         for n in 0..100 {
             long.push(format!("{n:02}").as_bytes());
         }
         assert_eq!(long.text(), "0001\n[...]\n9899");
+    }
+
+    #[test]
+    fn output_that_lacks_its_middle_is_known_before_anyone_reads_it() {
+        for length in 0..20 {
+            let mut excerpt = Excerpt::new(4);
+            for _ in 0..length {
+                excerpt.push(b"x");
+            }
+            assert_eq!(excerpt.is_cut(), length > 8, "{length}");
+            assert_eq!(excerpt.text().contains("[...]"), length > 8, "{length}");
+            assert_eq!(excerpt.is_cut(), length > 8, "{length}");
+        }
     }
 
     #[test]

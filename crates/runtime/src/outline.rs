@@ -70,6 +70,7 @@ fn outline_row(file: &TaskFile, id: RowId) -> Option<(OutlineRow, Option<RowId>)
         done: file.is_done(id),
         optional: file.is_optional(id),
         features: TaskFeatures::default(),
+        line: file.line_of(id),
     };
     Some((row, fixes.or_else(|| file.parent(id))))
 }

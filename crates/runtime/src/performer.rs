@@ -20,8 +20,8 @@ use crate::log_file::LogError;
 use crate::notices::Notices;
 use crate::observer::{Memory, Person};
 use crate::perform::{
-    self, Attempted, Baseline, ClaimsJob, JudgedAttempt, KnownState, OtherPlansGuard, PlanGuard,
-    Recorded, SavedPlan, SettingsGuard, TestsBefore, code_of,
+    self, Attempted, Baseline, ClaimsJob, IgnoredScripts, JudgedAttempt, KnownState,
+    OtherPlansGuard, PlanGuard, Recorded, SavedPlan, SettingsGuard, TestsBefore, code_of,
 };
 use crate::plan_file::{PlanFile, read_plan, restore_ticks};
 use crate::process::ProcessError;
@@ -44,6 +44,8 @@ pub(crate) struct Performer {
     pub(crate) reviews: Vec<PlanReviewed>,
     /// The state outside the working tree that this process compares its attempts with.
     pub(crate) baseline: Option<Baseline>,
+    /// The scripts of checks that git ignores, as they were before the attempt.
+    pub(crate) ignored_scripts: Option<IgnoredScripts>,
     pub(crate) settings: SettingsGuard,
     pub(crate) other_plans: OtherPlansGuard,
     pub(crate) saved_plan: SavedPlan,

@@ -365,6 +365,7 @@ fn performer(
         notices: Notices::default(),
         reviews: Vec::new(),
         baseline: None,
+        ignored_scripts: None,
         settings: SettingsGuard::new(&paths),
         other_plans: OtherPlansGuard::new(&paths),
         saved_plan: SavedPlan::new(&paths),
@@ -447,6 +448,10 @@ fn first_input(
             let off = "the final check is off, so later tasks may have broken earlier ones (see final_check in `regreen config`)";
             performer.notices.add(off.to_owned());
         }
+        let config = RunConfig {
+            ticked_before: inherited.ticked_before,
+            ..config
+        };
         let unrun = performer.plan.read()?.unrun_rows();
         performer.notices.add_all(unrun.notice());
         return Ok(Input::Start {
@@ -460,6 +465,10 @@ fn first_input(
         });
     }
     let left = review_interrupted(performer, state, &choices)?;
+    let config = RunConfig {
+        ticked_before: state.config.ticked_before.clone(),
+        ..config
+    };
     Ok(Input::Resume(Resumption {
         choices,
         config: Some(Box::new(config)),

@@ -26,6 +26,8 @@ use crate::process::ProcessError;
 const GRACE: Duration = Duration::from_secs(2);
 /// A service has no time limit: it ends with the run.
 pub(crate) const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+/// Why a service doesn't run during a check.
+const WITHHELD: &str = "its row was added during this run, so it doesn't run during the checks of other tasks; from the next run on, it does";
 /// How much of a log is quoted, and how much is diagnosed.
 const QUOTED_BYTES: u64 = 2 * 1024;
 const SCANNED_BYTES: u64 = 64 * 1024;
@@ -107,11 +109,16 @@ impl Services {
     fn end_others(&mut self, orders: &[ServiceOrder], root: &Path) -> Vec<ServiceReport> {
         let is_kept = |running: &RunningService| {
             let mut orders = orders.iter();
-            orders.any(|order| order.service.is_same(&running.service) && !order.fresh)
+            orders.any(|order| {
+                order.service.is_same(&running.service) && !order.fresh && !order.withheld
+            })
         };
         let (kept, ended): (Vec<_>, Vec<_>) = self.running.drain(..).partition(is_kept);
         self.running = kept;
-        let is_needed = |service: &Service| orders.iter().any(|one| one.service.is_same(service));
+        let is_needed = |service: &Service| {
+            let mut orders = orders.iter();
+            orders.any(|one| one.service.is_same(service) && !one.withheld)
+        };
         let reports = ended.iter().filter(|ended| !is_needed(&ended.service));
         reports
             .map(|ended| ended.report(root, ServiceChange::Ended))
@@ -163,6 +170,10 @@ impl Performer {
             trouble,
         };
         let known_log = known.as_ref().map(|known| known.log.clone());
+        if one.withheld {
+            let log = known_log.unwrap_or_default();
+            return Ok((state(&log, Some(WITHHELD.to_owned())), None));
+        }
         if self.services.is_running(service) {
             return Ok((state(&known_log.unwrap_or_default(), None), None));
         }

@@ -14,6 +14,7 @@ use regreen_workspace::{
 };
 
 pub(crate) use self::git_tree::{GitTree, SupervisedGit};
+pub(crate) use self::users_work::shell_quoted;
 use crate::atomic_file::AtomicWriteError;
 use crate::clock;
 use crate::process::Processes;

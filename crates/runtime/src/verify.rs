@@ -14,7 +14,7 @@ use regreen_model::{
     Verdict, VerifyCommand,
 };
 use regreen_supervisor::{EndReason, Exit, Stdin, Stream};
-use regreen_test_results::TestCommand;
+use regreen_test_results::{TestCommand, ran_no_test};
 use regreen_workspace::{Programs, RealDisk};
 
 use crate::execution::ExecutionContext;
@@ -69,6 +69,10 @@ pub(crate) enum CheckResult {
     Passed,
     /// There was nothing to run.
     Unverified,
+    /// It passed, but this command ran no test.
+    RanNoTest {
+        command: String,
+    },
     Failed {
         failure: FailureRecord,
         evidence: Box<Evidence>,
@@ -86,7 +90,7 @@ impl CheckResult {
     pub(crate) fn take_tests(&mut self) -> Option<Box<RedTests>> {
         match self {
             Self::Failed { tests, .. } => tests.take(),
-            Self::Passed | Self::Unverified => None,
+            Self::Passed | Self::Unverified | Self::RanNoTest { .. } => None,
         }
     }
 
@@ -94,7 +98,7 @@ impl CheckResult {
     pub(crate) fn into_verdict(self) -> (Verdict, Option<Box<Failure>>) {
         match self {
             Self::Passed => (Verdict::Green, None),
-            Self::Unverified => (Verdict::Unverified, None),
+            Self::Unverified | Self::RanNoTest { .. } => (Verdict::Unverified, None),
             Self::Failed { failure, .. } => {
                 let error = failure.error;
                 (Verdict::Red { error }, failure.diagnosis)
@@ -118,7 +122,11 @@ impl ExecutionContext {
         let mut result = CheckResult::Passed;
         for command in &commands {
             observer.activity(&self.processes.masks.mask(&command.command));
-            result = self.run_check(check, command, &mut log)?;
+            let next = self.run_check(check, command, &mut log)?;
+            // Without a test, nothing shows that it works, whatever other commands say.
+            if next.has_failed() || !matches!(result, CheckResult::RanNoTest { .. }) {
+                result = next;
+            }
             if result.has_failed() {
                 break;
             }
@@ -239,7 +247,7 @@ impl ExecutionContext {
             .filter(|_| has_passed)
             .and_then(|_| programs.missing(&RealDisk, &inputs));
         if has_passed && missing.is_none() {
-            return Ok(Some(CheckResult::Passed));
+            return Ok(Some(output.passed(command)));
         }
         let tests = test_command.filter(|_| !ending.timed_out);
         let tests = tests.and_then(|tests| self.red_tests(text, &tests, &mut output.all));
@@ -427,6 +435,19 @@ struct CheckOutput<'l> {
 }
 
 impl CheckOutput<'_> {
+    /// Returns the result of a command that passed. Many test runners also pass if there is no test.
+    fn passed(&mut self, command: &VerifyCommand) -> CheckResult {
+        let command = &command.command;
+        let printed = [self.stdout.text(), self.stderr.text()].concat();
+        if !ran_no_test(command, &printed) {
+            return CheckResult::Passed;
+        }
+        self.log.write(b"[no test ran]\n");
+        CheckResult::RanNoTest {
+            command: command.clone(),
+        }
+    }
+
     fn is_expected(&mut self, command: &VerifyCommand, exit_code: i32) -> bool {
         let Some(expected) = &command.expects else {
             return exit_code == 0;
@@ -504,6 +525,27 @@ mod tests {
             failed_line("line 12 of Verify ended with exit code 1\n"),
             Some(12)
         );
+    }
+
+    #[test]
+    fn the_report_of_the_guard_is_no_output_of_the_check() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = LogFile::create(folder.path(), "1").unwrap();
+        let mut output = CheckOutput {
+            log: &mut log,
+            stdout: Excerpt::new(COMPARED_BYTES),
+            stderr: Excerpt::new(COMPARED_BYTES),
+            all: Excerpt::new(QUOTED_BYTES),
+            scanner: Scanner::new(Source::Command),
+        };
+        let command = VerifyCommand {
+            expects: Some(Expectation::NoOutput),
+            ..VerifyCommand::always("cd src\ngrep -rn TODO .")
+        };
+        output.read_unmasked(Stream::Stderr, b"line 2 of Verify ended with exit code 1\n");
+        assert!(output.is_expected(&command, 1));
+        output.read_unmasked(Stream::Stderr, b"grep: a: Permission denied\n");
+        assert!(!output.is_expected(&command, 1));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! runner.rs      the test runners, and how to call them
 //! command.rs     a command that runs one of them; the same with all results named, or with some tests
 //! found.rs       collects names while output is read; names are bounded and have no control characters
+//! nothing.rs     runs that pass because there is no test
 //! pytest.rs, unittest.rs, rust.rs, go.rs, javascript.rs, tap.rs    the output of each
 //! ```
 //!
@@ -17,6 +18,7 @@ mod command;
 mod found;
 mod go;
 mod javascript;
+mod nothing;
 mod pytest;
 mod runner;
 mod rust;
@@ -26,6 +28,7 @@ mod unittest;
 use std::collections::BTreeSet;
 
 pub use command::TestCommand;
+pub use nothing::ran_no_test;
 
 /// The results of a run of tests, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

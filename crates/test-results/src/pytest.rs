@@ -74,3 +74,30 @@ fn name(text: &str) -> Option<&str> {
         .unwrap_or(text.len());
     Some(&text[..end]).filter(|name| name.contains("::"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coverage_limit_that_is_not_reached_is_a_failure_of_its_own() {
+        let summary = [
+            "=========================== short test summary info ============================",
+            "FAILED tests/test_a.py::test_b - assert 1 == 2",
+            "1 failed, 2 passed in 0.05s",
+        ];
+        assert!(read(&summary).is_complete);
+        for coverage in [
+            "FAIL Required test coverage of 90% not reached. Total coverage: 80.00%",
+            "ERROR: Coverage failure: total of 80 is less than fail-under=90",
+        ] {
+            let before = [&[coverage], summary.as_slice()].concat();
+            let after = [summary.as_slice(), &[coverage]].concat();
+            for lines in [before, after] {
+                let results = read(&lines);
+                assert!(!results.is_complete, "{lines:?}");
+                assert_eq!(results.failed.len(), 1, "{lines:?}");
+            }
+        }
+    }
+}

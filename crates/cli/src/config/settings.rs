@@ -382,6 +382,7 @@ impl Settings {
             progress_file: None,
             folder: None,
             in_git: true,
+            ticked_before: Vec::new(),
             auto_timeout: self.timeout.value == AttemptLimit::Auto,
             times: None,
             templates: Vec::new(),

@@ -641,3 +641,32 @@ fn commits_that_are_lost_with_the_repository_are_named() {
         );
     }
 }
+
+#[test]
+fn files_of_a_task_that_git_ignores_are_named_once_as_not_committed() {
+    let tasks = "\
+- [ ] 1.1 Write the report
+  - **Files**: `out/report.txt`
+  - **Verify**: `grep -q yes out/data.txt`
+  - **Commit**: `feat: report`
+- [ ] 1.2 Extend it
+  - **Files**: `out/report.txt`, `src.txt`
+  - **Verify**: `grep -q yes src.txt`
+  - **Commit**: `feat: more`
+";
+    let workspace = Workspace::with_tasks(tasks)
+        .file(".gitignore", "out/\n")
+        .git_repository()
+        .agent("*) mkdir -p out; for f in out/report.txt out/data.txt src.txt; do echo yes >>$f; done; echo TASK_COMPLETE ;;");
+    let output = workspace.run_as_text(&[]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
+    let printed = format!("{}{}", output.stdout, output.stderr);
+    let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "git ignores out/report.txt, which a task's Files name: no commit contains it",
+        "git ignores out/data.txt, which a Verify reads: no commit contains it",
+    ] {
+        assert_eq!(printed.matches(said).count(), 1, "{printed}");
+    }
+    assert!(!printed.contains("git ignores src.txt"), "{printed}");
+}

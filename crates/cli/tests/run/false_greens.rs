@@ -53,6 +53,18 @@ fn a_failure_is_never_turned_into_a_pass() {
         "`no-such-linter src | grep -c error` prints 0",
         "`! no-such-linter src | grep -q error`",
         "`test -z \"$(no-such-linter src)\"`",
+        "`for f in t.sh nosuch t.sh; do test -f $f; done`",
+        "`for f in t.sh nosuch t.sh; do test -f $f; done && echo ok`",
+        "`test \"$(cat nosuch)\" != 1.0`",
+        "`test \"$(grep -r TODO nosuch | wc -l)\" -eq 0`",
+        "`n=$(grep -rs TODO nosuch | wc -l); [ $n -le 3 ]`",
+        "`diff <(sort nosuch) <(sort none)`",
+        "`[ \"$(cat nosuch)\" = \"$(cat none)\" ]`",
+        "`! curl -sf http://127.0.0.1:9/admin`",
+        "`curl -sf http://127.0.0.1:9/admin` fails",
+        "`curl -s http://127.0.0.1:9/admin` no output",
+        "`! curl -s http://127.0.0.1:9/log | grep -q ERROR`",
+        "`curl -s http://127.0.0.1:9/log | grep -c ERROR` prints 0",
         "`.venv/bin/lint src | grep -c error` prints 0",
         "`echo TypeError` shows no \"Error\"",
         "`sh -c 'echo 1 problem >&2'` no output",
@@ -80,6 +92,10 @@ fn expectations_that_hold_still_pass() {
         "`yes | head -1`",
         "`echo x | grep -q x`",
         "`! grep -q FAIL out`",
+        "`for f in out t.sh; do test -f $f; done`",
+        "`test \"$(cat out)\" != 1.0`",
+        "`test \"$(grep -c TODO out)\" -eq 0`",
+        "`diff <(sort out) <(sort out)`",
         "`! test -e nosuch`",
         "`! ls nosuch`",
         "`cat out | grep -c error` prints 0",
@@ -105,6 +121,16 @@ fn what_can_not_be_checked_is_marked() {
         "`sh t.sh` in app/",
         "From the `app` directory run `sh t.sh`",
         "Run `no-such-program --x` and `true`",
+        "`! curl -s http://127.0.0.1:9`",
+        "`test -z \"$(curl -s http://127.0.0.1:9)\"`",
+        "`sh app/t.sh >log 2>&1; tail log`",
+        "`make lint; sh t.sh`",
+        "`bash -c 'make lint; sh t.sh'`",
+        "`n=3; [ $n > 5 ]`",
+        "`[[ 9 > 10 ]]`",
+        "`[ -n $nothing ]`",
+        "`[ 1==2 ]`",
+        "`find app -name t.sh -exec sh {} \\;`",
     ] {
         assert_eq!(judged(verify), (Some(0), true), "{verify}");
     }
@@ -228,4 +254,101 @@ fn what_the_hooks_of_the_last_commit_change_is_checked_again() {
         told.mentions("files changed while the closing commit was made (a)")
             .mentions("no longer does");
     }
+}
+
+#[test]
+fn a_test_run_without_a_test_verifies_nothing() {
+    let ran = "test result: ok. 1 passed; 0 failed; 0 ignored";
+    for (output, marked) in [
+        (ran.to_owned(), false),
+        (ran.replace("1 passed", "0 passed"), true),
+    ] {
+        let tasks = "- [ ] 1.1 Write it\n  - **Verify**: `./bin/cargo test parser`\n";
+        let workspace = Workspace::with_tasks(tasks)
+            .file("bin/cargo", format!("#!/bin/sh\necho '{output}'\n"))
+            .agent("*) echo it >>out; echo TASK_COMPLETE ;;");
+        let program = workspace.path("bin/cargo");
+        std::fs::set_permissions(program, PermissionsExt::from_mode(0o755)).unwrap();
+        let output = workspace.run_as_text(&[]);
+        assert_eq!(output.code, Some(0), "{}", output.stdout);
+        let printed = format!("{}{}", output.stdout, output.stderr);
+        assert_eq!(
+            printed.contains("passed without running a test"),
+            marked,
+            "{printed}"
+        );
+        assert_eq!(printed.contains("unverified: 1.1"), marked, "{printed}");
+        let strict = workspace.run_as_text(&["--strict"]);
+        assert_eq!(strict.code, Some(0), "nothing is open: {}", strict.stdout);
+    }
+}
+
+#[test]
+fn tasks_that_were_ticked_before_the_first_run_are_named_as_never_checked() {
+    let tasks = "- [x] 1.1 Begin\n  - **Verify**: `test -f nosuch`\n- [x] 1.2 Go on\n";
+    let workspace = Workspace::with_tasks(tasks).agent("*) echo TASK_COMPLETE ;;");
+    let output = workspace.run_as_text(&[]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
+    assert!(
+        output.stdout.contains("ALL_TASKS_COMPLETE"),
+        "{}",
+        output.stdout
+    );
+    let words = output
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        words.contains("Unchecked 2 tasks were ticked before regreen first ran this list, and never checked: 1.1, 1.2"),
+        "{words}"
+    );
+    assert!(
+        words.contains("Next have 1.1 done again and checked: regreen retry 1.1"),
+        "{words}"
+    );
+    workspace
+        .regreen(&["report"])
+        .mentions("ticked before the first run, never checked");
+    // That was said; what a person does now is theirs to know.
+    let again = workspace.run_as_text(&[]);
+    assert!(!again.stdout.contains("never checked"), "{}", again.stdout);
+}
+
+#[test]
+fn a_task_that_is_done_by_regreen_is_not_called_unchecked() {
+    let tasks = "- [x] 1.1 Begin\n- [ ] 1.2 Go on\n  - **Verify**: `test -f out`\n";
+    let workspace = Workspace::with_tasks(tasks)
+        .agent("1.2:1) echo TASK_COMPLETE ;;\n*) touch out; echo TASK_COMPLETE ;;");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let first = workspace.run_as_text(&["--max-task-iterations=1"]);
+    assert_eq!(first.code, Some(1), "{}", first.stdout);
+    // The next run, too, until one has ended with all tasks done.
+    let output = workspace.run_as_text(&[]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
+    for printed in [&first.stdout, &output.stdout] {
+        assert!(
+            words(printed).contains(
+                "1 task was ticked before regreen first ran this list, and never checked: 1.1"
+            ),
+            "{printed}"
+        );
+    }
+}
+
+#[test]
+fn commands_that_continue_name_the_line_of_a_task_whose_id_is_ambiguous() {
+    let tasks =
+        "- [ ] 1.1 One\n  - **Verify**: `true`\n- [ ] 1.1 Two\n  - **Verify**: `test -f nosuch`\n";
+    let workspace = Workspace::with_tasks(tasks).agent("*) echo x >>out; echo TASK_COMPLETE ;;");
+    let output = workspace.run_as_text(&["--max-task-iterations=1"]);
+    assert_eq!(output.code, Some(1), "{}", output.stdout);
+    assert!(
+        output.stdout.contains("regreen why 1.1 --line 3"),
+        "{}",
+        output.stdout
+    );
+    workspace
+        .regreen(&["why", "1.1", "--line", "3"])
+        .mentions("Two");
 }

@@ -314,3 +314,32 @@ fn what_a_service_changes_when_it_ends_is_checked() {
         assert_eq!(code, Some(1), "{printed}");
     }
 }
+
+/// A service of such a row could make a check pass for as long as the run lasts.
+#[test]
+fn a_service_of_a_row_that_an_agent_added_does_not_run_during_the_checks_of_others() {
+    let tasks = "- [ ] 1.1 Begin\n  - **Verify**: `test -f begun`\n- [ ] 1.3 Make it\n  - **Verify**: `test -f up`\n";
+    let added = "- [ ] 1.2 Serve\\n  - **Service**: `sh serve.sh x`\\n  - **Ready**: `test -f up`\\n- [ ] 1.3";
+    let workspace = Workspace::with_tasks(tasks)
+        .file("serve.sh", SERVE)
+        .agent(&format!(
+            "1.1:1) touch begun; sed -i 's/^- \\[ \\] 1.3/{added}/' {TASKS}; {DONE} ;;\n1.3:*) test -f up && touch \"$notes/served\"; {DONE} ;;\n*) {DONE} ;;",
+            added = added.replace('/', "\\/")
+        ));
+    let (code, printed) = run(&workspace, &["--max-task-iterations=2"]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(workspace.text(TASKS).contains("[x] 1.2"), "{printed}");
+    assert!(workspace.text(TASKS).contains("[ ] 1.3"), "{printed}");
+    // Attempts may use it.
+    assert!(workspace.has_note("served"), "{printed}");
+    assert!(
+        printed.contains("task 1.2, which the agent added, declares a service"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains(
+            "The service `sh serve.sh x` of task 1.2 is down: its row was added during this run"
+        ),
+        "{printed}"
+    );
+}

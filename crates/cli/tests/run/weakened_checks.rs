@@ -1,5 +1,7 @@
 //! Agents that weaken a check in the files that git shows: tests, scripts, settings.
 
+use std::os::unix::fs::PermissionsExt;
+
 use regreen_test_support::Workspace;
 
 const PLAN: &str = "- [ ] 1.1 Mend the total
@@ -79,4 +81,47 @@ fn a_task_may_change_the_files_that_it_names() {
         .agent(&attempt);
     workspace.run_as_text(&[]).exits(0);
     assert!(workspace.text("tests/test_total.sh").contains("|| true"));
+}
+
+/// Neither a snapshot nor `git diff` shows such a script.
+#[test]
+fn a_check_script_that_git_ignores_is_compared_and_restored_like_others() {
+    let plan = "- [ ] 1.1 Mend the total\n  - **Verify**: `./check.sh`\n";
+    let check = "#!/bin/sh\nset -e\ntest \"$(sh total.sh 3 4)\" = 7\n";
+    let project = |attempts: &str| {
+        let workspace = Workspace::with_tasks(plan)
+            .file(".gitignore", "check.sh\n")
+            .file("check.sh", check)
+            .file("total.sh", "echo 12\n")
+            .git_repository()
+            .agent(attempts);
+        let script = workspace.path("check.sh");
+        std::fs::set_permissions(script, PermissionsExt::from_mode(0o755)).unwrap();
+        workspace
+    };
+    let workspace = project(
+        "*) printf '#!/bin/sh\\nexit 0\\n' >check.sh; echo x >>note; echo TASK_COMPLETE ;;",
+    );
+    let output = workspace.run_as_text(&["--max-task-iterations=1"]);
+    let printed = format!("{}{}", output.stdout, output.stderr);
+    assert!(printed.contains("check.sh"), "{printed}");
+    assert!(printed.contains("weakened"), "{printed}");
+    let workspace = project(&format!(
+        "1.1:1) printf '#!/bin/sh\\nsh total.sh 3 4 || true\\n' >check.sh; echo TASK_COMPLETE ;;
+         *) printf '%s\\n' '{RIGHT}' >total.sh; echo TASK_COMPLETE ;;"
+    ));
+    let output = workspace.run_as_text(&[]);
+    assert_eq!(output.code, Some(0), "{}", output.stdout);
+    assert_eq!(workspace.text("check.sh"), check);
+    let mode = workspace
+        .path("check.sh")
+        .metadata()
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o755);
+    workspace
+        .regreen(&["why", "1.1"])
+        .mentions("edits what a Verify runs")
+        .mentions("regreen restored check.sh");
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use regreen_model::{Fields, TaskId, TaskKey};
+use regreen_model::{Fields, Service, TaskId, TaskKey};
 
 use super::frozen::changed_aspect;
 use super::matching::{block_lines, bytes_of, is_leaf, own_text, tasks_of, words};
@@ -57,6 +57,24 @@ pub(super) fn added(merged: &TaskFile, matching: &Matching) -> Vec<TaskKey> {
         .collect()
 }
 
+/// Returns the services of new rows. Nobody vouches for them.
+pub(super) fn added_services(
+    plan: &OriginalPlan<'_>,
+    merged: &TaskFile,
+    matching: &Matching,
+) -> Vec<Service> {
+    let new = tasks_of(merged).filter(|at| matching.before(*at).is_none());
+    let services = new.filter_map(|at| merged.declared_service(RowId(at)));
+    let is_known = |service: &Service| {
+        let mut known = plan
+            .before
+            .rows()
+            .filter_map(|row| plan.before.declared_service(row));
+        known.any(|known| known.command == service.command)
+    };
+    services.filter(|service| !is_known(service)).collect()
+}
+
 pub(super) fn edited(
     plan: &OriginalPlan<'_>,
     merged: &TaskFile,
@@ -102,8 +120,14 @@ pub(super) fn warnings(
         let id = &key.id;
         format!("task {id} has vanished from the plan again; skipping it")
     });
+    let services = review.services.iter().map(|service| {
+        let id = &service.task.id;
+        let by = code.when().map_or("which the agent added".to_owned(), |when| format!("which was added {when}"));
+        format!("task {id}, {by}, declares a service: in this run, it doesn't run during the checks of other tasks")
+    });
     restored
         .into_iter()
+        .chain(first_few(services, "services are declared by"))
         .chain(first_few(reverted, "reverted changes to"))
         .chain(first_few(vanished, "restored"))
         .chain(first_few(skipped, "skipping, because they vanished again,"))

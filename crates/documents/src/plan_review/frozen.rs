@@ -71,7 +71,9 @@ pub(super) fn changed_aspect(
         (Aspect::Commit, was.fields.commit == is.fields.commit),
         (
             Aspect::Service,
-            was.fields.service == is.fields.service && was.fields.ready == is.fields.ready,
+            was.fields.service == is.fields.service
+                && was.fields.ready == is.fields.ready
+                && service_of(before, row) == service_of(after, now),
         ),
     ];
     let changed = checks.into_iter().find(|(_, is_same)| !is_same);
@@ -93,6 +95,12 @@ fn is_judged_as_before(before: &TaskFile, row: usize, after: &TaskFile, now: usi
         *was == VerifyCommand { form, ..is.clone() }
     };
     was.len() == is.len() && was.iter().zip(&is).all(is_kept)
+}
+
+/// Returns the service that a row declares. smart-ralph's rows declare it in their text.
+fn service_of(file: &TaskFile, row: usize) -> Option<(String, Vec<VerifyCommand>)> {
+    let service = file.declared_service(RowId(row))?;
+    Some((service.command, service.ready))
 }
 
 /// Returns the nearest task that a row is nested below. Checklist items in between count as text.

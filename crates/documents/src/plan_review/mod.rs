@@ -15,7 +15,7 @@ mod restore;
 
 use std::collections::BTreeSet;
 
-use regreen_model::{PlanChanges, TaskKey};
+use regreen_model::{PlanChanges, Service, TaskKey};
 
 pub use self::accept::{choices_of_change, line_diff, with_accepted_changes, with_reopened};
 pub use self::frozen::Aspect;
@@ -41,6 +41,8 @@ pub struct PlanReview {
     pub skipped: Vec<TaskKey>,
     /// New rows.
     pub added: Vec<TaskKey>,
+    /// Services that new rows declare and no row declared before.
+    pub services: Vec<Service>,
     /// Rows not yet run whose text changed.
     pub edited: Vec<TaskKey>,
     /// Warnings for people, one sentence each.
@@ -73,6 +75,7 @@ impl PlanReview {
                 .map(|one| one.key)
                 .collect(),
             warnings: self.warnings,
+            services: self.services.into_iter().map(|one| one.command).collect(),
         }
     }
 }
@@ -260,6 +263,7 @@ fn merge(plan: &OriginalPlan<'_>, after: &TaskFile, min_gap: usize) -> Option<Pl
         vanished: plan.keys(&missing.vanished),
         skipped: plan.keys(&missing.skipped),
         added: findings::added(&merged, &matching),
+        services: findings::added_services(plan, &merged, &matching),
         edited: findings::edited(plan, &merged, &matching),
         warnings: Vec::new(),
     })

@@ -530,3 +530,27 @@ fn a_row_that_is_lost_is_not_added_again() {
     let reviewed = review(&before, &TaskFile::read(added), &running, &lost);
     assert_eq!(ids(&reviewed.added), ["2.4"]);
 }
+
+#[test]
+fn services_that_an_agent_declares_are_named_and_those_of_people_stay() {
+    let serve = "- [ ] 3.1 Serve\n  - **Service**: `./fake`\n";
+    let added = reviewed(&PLAN.replace("---", &format!("{serve}\n---")));
+    assert_eq!(added.text, None);
+    assert_eq!(added.clone().into_changes().services, ["./fake"]);
+    assert_eq!(
+        added.warnings,
+        [
+            "task 3.1, which the agent added, declares a service: in this run, it doesn't run during the checks of other tasks"
+        ]
+    );
+    let before = "- [ ] 1.1 A\n- [ ] VE1 E2E startup\n  - **Do**: Start server: `npm start` in the background\n  - **Verify**: `true`\n";
+    let changed = TaskFile::read(before.replace("npm start", "./fake"));
+    let before = TaskFile::read(before);
+    let changed = review(&before, &changed, &[key(&before, "1.1")], &BTreeSet::new());
+    assert_eq!(
+        tampering(&changed),
+        [("VE1", RowChange::Redefined(Aspect::Service))]
+    );
+    assert_eq!(changed.text.as_deref(), Some(before.text()));
+    assert_eq!(changed.services, []);
+}

@@ -206,7 +206,7 @@ fn is_here(word: &str) -> bool {
     matches!(word, "." | "./")
 }
 
-fn has_operand(simple: &Simple) -> bool {
+pub(super) fn has_operand(simple: &Simple) -> bool {
     let mut arguments = simple.argv().iter().skip(1).map(|word| word.text.as_str());
     arguments.any(|word| !word.starts_with(['-', '+']) && !is_here(word))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::always_passes::statement_can_fail;
+use super::always_passes::{has_operand, statement_can_fail};
 use super::guard::passes_on;
 use super::operands::{has_flag, has_option};
 use super::tools::is_check;
@@ -154,8 +154,13 @@ fn find(text: &str, depth: u32) -> Option<BlindSpot> {
     add_lists(&list, &mut lists);
     let script = Script { text, depth };
     let in_pipelines = |list: &&List| {
-        let mut pipelines = list.statements.iter().flat_map(|one| &one.pipelines);
-        pipelines.find_map(|(_, pipeline)| script.of_pipeline(pipeline))
+        let mut statements = list.statements.iter().enumerate();
+        statements.find_map(|(at, statement)| {
+            let next = list.statements.get(at + 1);
+            let counts = next.is_none_or(|next| next.is_on_new_line);
+            let mut pipelines = statement.pipelines.iter();
+            pipelines.find_map(|(_, pipeline)| script.of_pipeline(pipeline, counts))
+        })
     };
     lists
         .iter()
@@ -195,13 +200,15 @@ struct Script<'t> {
 }
 
 impl Script<'_> {
-    fn of_pipeline(&self, pipeline: &Pipeline) -> Option<BlindSpot> {
+    /// Finds a blind spot in a pipeline. Its status may count for nothing.
+    fn of_pipeline(&self, pipeline: &Pipeline, counts: bool) -> Option<BlindSpot> {
         let text = self.text.get(pipeline.range.clone())?.trim();
         let last = pipeline.stages.last();
         pipeline.stages.iter().find_map(|stage| match stage {
             Stage::Simple(simple) => {
                 let is_last = last.is_some_and(|last| std::ptr::eq(last, stage));
-                self.of_simple(simple, text, pipeline.is_negated, is_last)
+                let decides = counts && (is_last || passes_on(pipeline));
+                self.of_simple(simple, text, pipeline.is_negated, decides)
             }
             Stage::Test => of_double_brackets(text),
             _ => None,
@@ -213,16 +220,16 @@ impl Script<'_> {
         simple: &Simple,
         text: &str,
         is_negated: bool,
-        is_last: bool,
+        decides: bool,
     ) -> Option<BlindSpot> {
         let negated = format!("! {text}");
         match simple.program() {
             "[" | "test" => of_test(simple, text),
-            "find" if is_last && runs_each(simple) => Some(BlindSpot::new(Kind::ExecEach, text)),
-            "curl" if is_last && is_negated && !fails_on_errors(simple) => {
+            "find" if decides && runs_each(simple) => Some(BlindSpot::new(Kind::ExecEach, text)),
+            "curl" if decides && is_negated && !fails_on_errors(simple) => {
                 Some(BlindSpot::new(Kind::Unanswered, &negated))
             }
-            program if SHELLS.contains(&program) => match simple.argv() {
+            program if decides && SHELLS.contains(&program) => match simple.argv() {
                 [_, flag, script, ..] if flag.text.starts_with('-') && flag.text.ends_with('c') => {
                     find(&unquoted(&script.text), self.depth - 1)
                 }
@@ -352,23 +359,22 @@ fn role_of_simple(simple: &Simple) -> Role {
 
 /// Whether a statement judges what it is given, so that what ran before it need not pass.
 fn judges(statement: &Statement) -> bool {
-    let last = statement.pipelines.last();
-    last.is_some_and(|(_, last)| {
-        last.is_negated
-            || last.stages.last().is_some_and(|stage| match stage {
+    let judges = |pipeline: &Pipeline| {
+        pipeline.is_negated
+            || pipeline.stages.iter().any(exits)
+            || pipeline.stages.last().is_some_and(|stage| match stage {
                 Stage::Simple(simple) => [SEARCHING, COMPARING, JUDGING]
                     .iter()
                     .any(|programs| simple.is_one_of(programs)),
                 Stage::Arithmetic | Stage::Test => true,
-                // `if grep -q x log; then exit 1; fi`
-                Stage::Control { .. } | Stage::Group(_) => exits(stage),
-                Stage::Function(_) => false,
+                _ => false,
             })
-            || statement
-                .pipelines
-                .iter()
-                .any(|(_, one)| one.stages.iter().any(exits))
-    })
+            // `ls dist/*.whl | head -1`
+            || pipeline.stages.first().is_some_and(|stage| {
+                matches!(stage, Stage::Simple(simple) if simple.is_one_of(&["ls", "stat"]) && has_operand(simple))
+            })
+    };
+    statement.pipelines.iter().any(|(_, one)| judges(one))
 }
 
 /// Whether the author ends the check with a failure here.
@@ -543,6 +549,11 @@ mod tests {
                 "make lint",
             ),
             ("pytest | tail -3; rm -r x", "pytest | tail -3"),
+            (
+                "./t.sh | grep -q ok; rm -r x && echo PASS",
+                "./t.sh | grep -q ok",
+            ),
+            ("bash -c 'pytest; ls x' | tail -3", "pytest"),
         ] {
             let expected = format!("whether `{ignored}` passes: the `;` after it ignores that");
             finds(text, &expected);
@@ -576,6 +587,11 @@ mod tests {
             "x=1; y=2; ./t",
             "echo 'a; b' | grep -q a",
             "grep x f; npm test",
+            "bash -c '. ./lib.sh; check bad; echo no' | grep -q Error",
+            "bash -c '. ./lib.sh; parse a b; cat b'; grep -q x b && rm b && echo PASS",
+            "bash t.sh | tee log; ! grep -q FAIL log && rm log && echo PASS",
+            "shellcheck a.sh > log; n=$(grep -c error log); [ \"$n\" -eq 0 ] && echo PASS",
+            "python -m gate all x; ls x/*.json | head -1 && echo PASS",
         ] {
             assert_eq!(BlindSpot::of(text), None, "{text}");
         }

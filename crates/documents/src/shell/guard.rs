@@ -67,6 +67,7 @@ pub fn guarded_for(text: &str, shell: Shell, expects: Option<&Expectation>) -> S
             && !text.contains("PIPESTATUS")
             && !text.contains("pipefail"),
         wants_absence: expects.is_some_and(accepts_absence),
+        is_compared: expects.is_some(),
         first_line: String::new(),
         edits: Vec::new(),
     };
@@ -81,6 +82,8 @@ struct Guard<'t> {
     sees_stages: bool,
     /// Whether the command is expected to find nothing.
     wants_absence: bool,
+    /// Whether something else than the exit code decides.
+    is_compared: bool,
     /// The number of the line with the first statement, if it may be blamed.
     first_line: String,
     edits: Vec<(usize, String)>,
@@ -120,6 +123,10 @@ impl Guard<'_> {
     fn lines(&mut self, list: &List, judges_lists: bool) {
         for (at, statement) in list.statements.iter().enumerate() {
             self.lines_within(statement);
+            let next = list.statements.get(at + 1);
+            if next.is_none_or(|next| next.is_on_new_line) {
+                self.rounds_of(statement);
+            }
             let Some(next) = list.statements.get(at + 1) else {
                 break;
             };
@@ -206,6 +213,42 @@ impl Guard<'_> {
         if has_own_line && is_judged(last, false) {
             let first = self.blamed(body.list.statements.first(), None);
             self.check(last, &first, body.end);
+        }
+    }
+
+    /// Checks every round of loops on one line, not only the last. What prints something to compare
+    /// is left alone.
+    fn rounds_of(&mut self, statement: &Statement) {
+        let has_or = statement
+            .pipelines
+            .iter()
+            .any(|(joint, _)| *joint == Joint::Or);
+        if has_or || self.is_compared {
+            return;
+        }
+        for (_, pipeline) in &statement.pipelines {
+            let ([stage], false) = (pipeline.stages.as_slice(), pipeline.is_negated) else {
+                continue;
+            };
+            let Stage::Control {
+                bodies,
+                is_loop: true,
+                ..
+            } = stage
+            else {
+                continue;
+            };
+            for body in bodies {
+                let Some(last) = body.list.statements.last() else {
+                    continue;
+                };
+                self.rounds_of(last);
+                let is_on_line = !self.text[last.range.end..body.end].contains('\n');
+                if is_on_line && !last.is_background && is_judged(last, false) {
+                    let first = self.blamed(body.list.statements.first(), None);
+                    self.check(last, &first, body.end);
+                }
+            }
         }
     }
 
@@ -362,7 +405,8 @@ mod tests {
             "! grep -rn x src | wc -l",
             "x=$(make | tail -1) && test \"$x\"",
             "diff <(a | head -1) <(b | head -1)",
-            "for f in a b; do grep -q x $f; done",
+            "for f in a b; do grep -q x $f || exit 1; done",
+            "for i in 1 2; do curl -sf x && break; sleep 1; done; c",
             "set -o pipefail; make | tail -5",
             "a | tail; test ${PIPESTATUS[0]} -eq 0",
             "cat <<'E'\na | tail\nb\nE",
@@ -392,6 +436,14 @@ mod tests {
             (
                 "for f in *; do\n  a $f\n  b && break\n  c\ndone\nd",
                 "for f in *; do\n  a $f\n  __regreen_line 2 3; b && break\n  __regreen_at=4; c\n__regreen_line 4 2; done\n__regreen_line 1 6; d",
+            ),
+            (
+                "for f in a b; do grep -q x $f; done && c",
+                "for f in a b; do grep -q x $f; __regreen_line 1 1; done && c",
+            ),
+            (
+                "for a in x; do for b in y; do c; done; done",
+                "for a in x; do for b in y; do c; __regreen_line 1 1; done; __regreen_line 1 1; done",
             ),
             (
                 "if a; then\n  b\n  c\nfi",

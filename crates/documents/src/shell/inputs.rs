@@ -3,6 +3,8 @@
 
 mod files;
 
+use std::collections::BTreeMap;
+
 use regreen_model::{CommandInput, Comparison, Expectation};
 
 use self::files::files_of;
@@ -82,6 +84,8 @@ pub(super) struct Found<'t> {
     /// The folder in which the next command runs; `None` if unknown.
     pub(super) folder: Option<String>,
     pub(super) inputs: Vec<CommandInput>,
+    /// The values of variables so far.
+    assigned: BTreeMap<String, String>,
 }
 
 impl<'t> Found<'t> {
@@ -91,6 +95,7 @@ impl<'t> Found<'t> {
             text,
             folder: Some(String::new()),
             inputs: Vec::new(),
+            assigned: BTreeMap::new(),
         }
     }
 }
@@ -182,19 +187,29 @@ impl Found<'_> {
         }
     }
 
-    /// Handles `test -z "$(grep -r x src)"`, which passes if nothing is found.
+    /// Handles `test -z "$(grep -r x src)"` and `diff <(a) <(b)`, which pass if nothing is found.
     fn substituted(&mut self, simple: &Simple) {
-        let is_empty_test = simple.is_one_of(&["test", "["]);
-        let mut words = simple.argv().iter().skip(1);
-        if !is_empty_test || words.next().is_none_or(|word| word.text != "-z") {
+        if simple.argv().is_empty() {
+            let values = simple
+                .words
+                .iter()
+                .filter_map(|word| word.text.split_once('='));
+            self.assigned
+                .extend(values.map(|(name, value)| (name.to_owned(), value.to_owned())));
             return;
         }
-        let inner = words.next().and_then(|word| {
-            let text = word.text.trim_matches('"');
-            text.strip_prefix("$(")?.strip_suffix(')')
-        });
-        if let Some(list) = inner.and_then(read) {
-            self.list(&list, Proof::Absence);
+        let words = simple.argv().iter().skip(1).map(|word| word.text.as_str());
+        let words: Vec<&str> = words.collect();
+        match simple.program() {
+            "test" => self.compared(&words),
+            "[" => self.compared(words.strip_suffix(&["]"]).unwrap_or(&words)),
+            "cmp" | "diff" => {
+                let given = words
+                    .iter()
+                    .filter_map(|word| word.strip_prefix("<(")?.strip_suffix(')'));
+                given.for_each(|inner| self.absent(inner));
+            }
+            _ => {}
         }
     }
 
@@ -203,10 +218,58 @@ impl Found<'_> {
         let inner = text
             .strip_prefix("[[")
             .and_then(|text| text.strip_suffix("]]"));
-        let inner = inner.and_then(|text| text.trim().strip_prefix("-z "));
-        let inner = inner.map(|text| text.trim().trim_matches('"'));
-        let inner = inner.and_then(|text| text.strip_prefix("$(")?.strip_suffix(')'));
-        if let Some(list) = inner.and_then(read) {
+        let inside = inner.map(|inner| format!("test {}", inner.trim()));
+        let Some(list) = inside.as_deref().and_then(read) else {
+            return;
+        };
+        let pipelines = list.statements.iter().flat_map(|one| &one.pipelines);
+        for stage in pipelines.flat_map(|(_, pipeline)| &pipeline.stages) {
+            if let Stage::Simple(simple) = stage {
+                let words = simple.argv().iter().map(|word| word.text.as_str());
+                let words: Vec<&str> = words.skip_while(|word| *word == "test").collect();
+                self.compared(&words);
+            }
+        }
+    }
+
+    /// Handles the comparisons that hold if a command prints nothing, or counts nothing.
+    fn compared(&mut self, words: &[&str]) {
+        let is_nothing = |word: &str| ["0", ""].contains(&word.trim_matches(['"', '\'']));
+        let is_command = |word: &str| word.trim_matches('"').starts_with("$(");
+        let absent = match *words {
+            ["-z", value] => vec![value],
+            [left, "!=", right] => vec![left, right],
+            [left, "=" | "==" | "-eq", right] if is_nothing(right) => vec![left],
+            [left, "=" | "==" | "-eq", right] if is_nothing(left) => vec![right],
+            [left, "=" | "==" | "-eq", right] if is_command(left) && is_command(right) => {
+                vec![left, right]
+            }
+            [less, "-lt" | "-le", _] | [_, "-gt" | "-ge", less] => vec![less],
+            _ => Vec::new(),
+        };
+        for value in absent {
+            self.absent(&self.value_of(value));
+        }
+    }
+
+    /// Returns the commands of `"$(x)"`, also if a variable has their output.
+    fn value_of(&self, word: &str) -> String {
+        let plain = |word: &str| word.trim_matches('"').to_owned();
+        let inner = plain(word);
+        let name = inner
+            .strip_prefix('$')
+            .map(|name| name.trim_matches(['{', '}']));
+        let value = name.and_then(|name| self.assigned.get(name));
+        let value = value.map_or(inner.clone(), |value| plain(value));
+        let inside = value
+            .strip_prefix("$(")
+            .and_then(|value| value.strip_suffix(')'));
+        inside.unwrap_or_default().to_owned()
+    }
+
+    /// Adds what must exist before nothing that a text prints proves anything.
+    fn absent(&mut self, text: &str) {
+        if let Some(list) = read(text) {
             self.list(&list, Proof::Absence);
         }
     }
@@ -388,6 +451,18 @@ mod tests {
             ("test -z \"$(grep -r TODO src)\"", vec!["src"]),
             ("[ -z \"$(cat a | grep x)\" ]", vec!["a"]),
             ("[ -n \"$(cat a)\" ]", vec![]),
+            ("test \"$(cat VERSION)\" != 1.0", vec!["VERSION"]),
+            ("[ \"$(grep -r TODO src | wc -l)\" -eq 0 ]", vec!["src"]),
+            ("n=$(grep -rs TODO src | wc -l); [ $n -le 3 ]", vec!["src"]),
+            ("n=$(grep -c x a) && [ \"$n\" = 0 ]", vec!["a"]),
+            ("[[ $(find src -name x | wc -l) -lt 5 ]]", vec!["src"]),
+            ("[ 5 -gt \"$(wc -l < a)\" ]", vec![]),
+            ("[ \"$(cat a)\" = \"$(cat b)\" ]", vec!["a", "b"]),
+            ("[ \"$(cat a)\" = x ]", vec![]),
+            ("[ \"$(grep -c x a)\" -ge 3 ]", vec![]),
+            ("[ \"$(grep -c x a)\" -eq 3 ]", vec![]),
+            ("diff <(sort a) <(sort b)", vec!["a", "b"]),
+            ("diff a b", vec![]),
             ("[[ -z $(grep -r TODO src) ]]", vec!["src"]),
             ("if grep -q x a; then exit 1; fi", vec!["a"]),
             ("if grep -q x a; then make; fi", vec![]),

@@ -201,12 +201,22 @@ fn no_codes(simple: &Simple) -> Option<&'static str> {
 }
 
 /// Returns whether a failure with this exit code may be what the author of a check expects. It isn't if
-/// the program that decides couldn't tell, because no server answered.
+/// the program that decides couldn't tell, because no server answered or there was no test to run.
 #[must_use]
 pub fn is_answer(text: &str, exit_code: i32) -> bool {
     let Some(simple) = judging_program(text) else {
         return true;
     };
+    let words: Vec<&str> = simple
+        .argv()
+        .iter()
+        .map(|word| word.text.as_str())
+        .collect();
+    let is_pytest =
+        simple.program() == "pytest" || matches!(words.as_slice(), [_, "-m", "pytest", ..]);
+    if is_pytest && [4, 5].contains(&exit_code) {
+        return false;
+    }
     // Whether nothing listens is asked with other programs.
     let is_said =
         |codes: &str| codes != "7" && codes.split(' ').any(|one| one == exit_code.to_string());
@@ -296,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_does_not_answer_says_nothing() {
+    fn neither_a_silent_server_nor_a_missing_test_is_an_answer() {
         for (text, code, expected) in [
             ("curl -sf x", 22, true),
             ("curl -sf x", 7, false),
@@ -307,6 +317,9 @@ mod tests {
             ("psql -c 'select 1'", 2, false),
             ("./client", 7, true),
             ("curl -s x", 0, true),
+            ("python3 -m pytest -k x", 5, false),
+            ("pytest a.py", 4, false),
+            ("pytest a.py", 2, true),
         ] {
             assert_eq!(is_answer(text, code), expected, "{text}: {code}");
         }

@@ -339,6 +339,19 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_of_optional_rows_only_is_not_empty() {
+        let is_empty = |text: &str| {
+            TaskFile::read(text)
+                .plan_status(&PlanQuery::default())
+                .is_empty
+        };
+        assert!(is_empty(""));
+        assert!(is_empty("# Plan\n\nAll done.\n"));
+        assert!(!is_empty("- [ ]* 1.1 Add benchmarks\n"));
+        assert!(!is_empty("- [x] 1.1 Done\n"));
+    }
+
+    #[test]
     fn a_row_with_the_same_id_does_not_stand_in_for_one_that_is_gone() {
         let both = TaskFile::read("- [ ] 1.1 One\n- [ ] 1.1 Two\n- [ ] 1.2 Three\n");
         let first = both.rows().next().and_then(|row| both.key(row)).unwrap();

@@ -197,6 +197,12 @@ impl TaskFile {
         self.index.get_or_init(|| Index::of(&self.rows))
     }
 
+    /// Returns the line of a row (1-based); 0 if there is no such row.
+    #[must_use]
+    pub fn line_of(&self, row: RowId) -> usize {
+        self.row(row).map_or(0, |row| row.line + 1)
+    }
+
     /// Returns the row that starts on a line (1-based).
     #[must_use]
     pub fn row_on_line(&self, line: usize) -> Option<RowId> {

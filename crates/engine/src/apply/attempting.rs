@@ -31,13 +31,15 @@ impl State {
         if !matches!(report.class, AttemptClass::Transient { .. }) {
             self.waits = 0;
         }
-        self.note_removed(&report.plan);
+        self.note_changes(&report.plan);
         self.spend_on_attempt(key, report);
         self.with(key, |task| task.attempt_ended(charged, report));
     }
 
     /// In a list without ids, a row that is removed again may have another number by then.
-    pub(super) fn note_removed(&mut self, changes: &PlanChanges) {
+    pub(super) fn note_changes(&mut self, changes: &PlanChanges) {
+        self.foreign_services
+            .extend(changes.services.iter().cloned());
         let removed = changes.put_back.iter().chain(&changes.skipped);
         self.put_back.extend(removed.cloned());
     }

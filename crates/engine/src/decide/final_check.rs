@@ -258,6 +258,7 @@ fn passed_checks(state: &State) -> impl Iterator<Item = DoneTask> {
                     .picked
                     .services
                     .iter()
+                    .filter(|service| !state.is_withheld(service))
                     .map(Service::of_others)
                     .collect(),
                 known_failures: task.known_failures.clone(),

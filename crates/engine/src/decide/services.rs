@@ -13,7 +13,17 @@ pub const READY_TIMEOUT_MS: u64 = 60_000;
 /// Keeps exactly the services running that the task needs, before whatever is issued next.
 pub(super) fn keep(turn: &mut Turn<'_>) {
     let services = turn.task().map(|task| task.picked.services.clone());
-    keep_these(turn, &services.unwrap_or_default(), false);
+    keep_these(turn, &services.unwrap_or_default(), For::Attempt);
+}
+
+/// What the services are kept for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum For {
+    Attempt,
+    /// A check, before which the task's own services are restarted if `fresh` is set.
+    Check {
+        fresh: bool,
+    },
 }
 
 /// Like [`keep`], before a check. A service that the task itself declares is restarted after an
@@ -22,10 +32,20 @@ pub(super) fn keep_for_check(turn: &mut Turn<'_>, is_again: bool) {
     let Some(task) = turn.task() else { return };
     let is_attempted = task.attempts > 0;
     let services = task.picked.services.clone();
-    keep_these(turn, &services, is_attempted && !is_again);
+    let fresh = is_attempted && !is_again;
+    keep_these(turn, &services, For::Check { fresh });
 }
 
-fn keep_these(turn: &mut Turn<'_>, services: &[Service], is_fresh: bool) {
+impl State {
+    /// Whether a service must not run during the checks of other rows: an agent could make a check pass
+    /// with it for as long as the run lasts.
+    pub(super) fn is_withheld(&self, service: &Service) -> bool {
+        !service.is_own && self.foreign_services.contains(&service.command)
+    }
+}
+
+fn keep_these(turn: &mut Turn<'_>, services: &[Service], what: For) {
+    let is_fresh = what == For::Check { fresh: true };
     // If no service was ever needed, there is nothing to say.
     if services.is_empty() && turn.state.services.is_empty() {
         return;
@@ -33,6 +53,7 @@ fn keep_these(turn: &mut Turn<'_>, services: &[Service], is_fresh: bool) {
     let order = |service: &Service| ServiceOrder {
         may_start: service.is_own || turn.state.may_start(service),
         fresh: is_fresh && service.is_own,
+        withheld: what != For::Attempt && turn.state.is_withheld(service),
         service: service.clone(),
     };
     let order = ServicesOrder {

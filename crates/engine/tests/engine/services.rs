@@ -1,7 +1,9 @@
 //! Services run for as long as tasks need them.
 
 use regreen_engine::{Command, Decision, Input, ServicesOrder, State, decide};
-use regreen_model::{PickedTask, Service, ServiceChange, ServiceReport, Timestamp};
+use regreen_model::{
+    AttemptReport, PickedTask, PlanChanges, Service, ServiceChange, ServiceReport, Timestamp,
+};
 
 use crate::script::{Run, picked, signalled, task};
 
@@ -125,4 +127,29 @@ fn before_a_check_only_the_services_that_the_attempted_task_declares_start_anew(
     assert_eq!(fresh(&run), [("serve", false), ("queue", false)]);
     run.attempt_ends(signalled());
     assert_eq!(fresh(&run), [("serve", true), ("queue", false)]);
+}
+
+#[test]
+fn a_service_that_no_person_declared_does_not_run_during_checks() {
+    let mut run = Run::start(vec![]);
+    run.pick(picked("1.1", 0));
+    run.attempt_ends(AttemptReport {
+        plan: PlanChanges {
+            services: vec!["fake".to_owned()],
+            ..PlanChanges::default()
+        },
+        ..signalled()
+    });
+    run.finish_task();
+    run.pick(needing("1.2", &["serve", "fake"]));
+    let withheld = |run: &Run| -> Vec<(String, bool)> {
+        let services = order(run).into_iter().flat_map(|order| &order.services);
+        services
+            .map(|one| (one.service.command.clone(), one.withheld))
+            .collect()
+    };
+    let with = |fake| vec![("serve".to_owned(), false), ("fake".to_owned(), fake)];
+    assert_eq!(withheld(&run), with(false));
+    run.attempt_ends(signalled());
+    assert_eq!(withheld(&run), with(true));
 }

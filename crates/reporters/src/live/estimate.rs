@@ -84,6 +84,7 @@ mod tests {
             done: false,
             optional: false,
             features: TaskFeatures::default(),
+            line: 0,
         };
         (1..=open).map(row).collect()
     }

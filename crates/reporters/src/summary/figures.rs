@@ -52,6 +52,8 @@ pub struct Figures {
     pub regressed: Vec<PublicTask>,
     /// Checks that the final check left out.
     pub not_repeated: Vec<PublicNotRepeated>,
+    /// Tasks that were ticked before the spec's first run, so that regreen never checked them.
+    pub ticked_before: Vec<PublicTask>,
     /// Agents' changes to the plan.
     pub plan_changes: PlanFigures,
     /// The number of warnings.
@@ -168,9 +170,17 @@ impl Summary {
             waiting: self.still_open_of(&self.waiting),
             regressed: PublicTask::all(&self.regressed),
             not_repeated: PublicNotRepeated::all(&self.not_repeated),
+            ticked_before: self.ticked_before(),
             plan_changes: self.plan_figures(),
             warnings: u32::try_from(self.warnings.len()).unwrap_or(u32::MAX),
         }
+    }
+
+    /// Returns the tasks that were ticked before the first run and that no run has turned to since.
+    fn ticked_before(&self) -> Vec<PublicTask> {
+        let ticked = self.totals.config.ticked_before.iter();
+        let ticked = ticked.filter(|task| self.is_done(task) && !self.done.contains(task));
+        ticked.map(PublicTask::from).collect()
     }
 
     fn open_failure(&self) -> Option<&TaskKey> {

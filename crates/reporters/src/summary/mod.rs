@@ -31,6 +31,8 @@ pub struct Summary {
     last: Timestamp,
     /// The last event was a question to a person.
     is_asking: bool,
+    /// Tasks that passed.
+    done: BTreeSet<TaskKey>,
     /// Tasks that passed with a mark, in the order in which they passed.
     marked: Vec<(TaskKey, BTreeSet<Mark>)>,
     skipped: Vec<TaskKey>,
@@ -199,6 +201,7 @@ impl Summary {
     fn done(&mut self, task: &TaskKey, marks: &BTreeSet<Mark>) {
         self.results += 1;
         self.reopen(task);
+        self.done.insert(task.clone());
         if !marks.is_empty() {
             self.marked.push((task.clone(), marks.clone()));
         }

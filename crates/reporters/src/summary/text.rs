@@ -1,6 +1,6 @@
 //! The summary for people.
 
-use regreen_model::{Dollars, NotRepeatedReason, RunOutcome, Span};
+use regreen_model::{Dollars, NotRepeatedReason, OutlineRow, RunOutcome, Span};
 
 use super::Summary;
 use super::figures::{Attempts, Figures, PlanFigures, PublicTask, Tokens};
@@ -13,6 +13,9 @@ use crate::wrap::wrap_below;
 const ALL_GREEN: &str = "ALL_TASKS_COMPLETE";
 /// For how many tasks the decision commands are listed; `status` has the others.
 const NAMED_DECISIONS: usize = 2;
+
+/// How many tasks are named that were ticked before the first run.
+const NAMED_TICKS: usize = 10;
 
 /// A command to continue with, and its purpose.
 type NextStep = (String, String);
@@ -130,7 +133,20 @@ impl Summary {
     fn about(&self, command: &str, task: &PublicTask) -> String {
         let spec = self.totals.config.spec_argument.as_ref();
         let spec = spec.map_or_else(String::new, |spec| format!(" --spec {}", printable(spec)));
-        format!("regreen {command} {}{spec}", task.id)
+        let line = self.line_of(task);
+        let line = line.map_or_else(String::new, |line| format!(" --line {line}"));
+        format!("regreen {command} {}{line}{spec}", task.id)
+    }
+
+    /// Returns the line of a task, if several have its id.
+    fn line_of(&self, task: &PublicTask) -> Option<usize> {
+        let rows = self.outline.rows().iter();
+        let namesakes = rows.filter(|row| row.key.id.as_str() == task.id);
+        let namesakes: Vec<&OutlineRow> = namesakes.collect();
+        let row = namesakes
+            .iter()
+            .find(|row| row.key.occurrence == task.occurrence)?;
+        (namesakes.len() > 1 && row.line > 0).then_some(row.line)
     }
 
     fn status_command(&self) -> String {
@@ -150,7 +166,11 @@ impl Summary {
     fn way_on(&self, outcome: &RunOutcome, figures: &Figures) -> Option<NextStep> {
         let what = match outcome {
             RunOutcome::AllGreen => {
-                let unverified = figures.unverified.first()?;
+                let Some(unverified) = figures.unverified.first() else {
+                    let ticked = figures.ticked_before.first()?;
+                    let what = format!("have {} done again and checked", ticked.id);
+                    return Some((what, self.about("retry", ticked)));
+                };
                 let what = "review what nothing has verified".to_owned();
                 let command = if self.totals.config.in_git {
                     "diff"
@@ -217,6 +237,7 @@ fn numbers(figures: &Figures) -> Vec<StatusLine> {
         ("Plan", plan(figures)),
         ("Reopened", ids(&figures.regressed)),
         ("Unchecked", not_repeated(figures)),
+        ("Unchecked", ticked_before(&figures.ticked_before)),
     ];
     let rows = rows.into_iter();
     let mut lines: Vec<StatusLine> = rows
@@ -270,6 +291,24 @@ fn tokens(Tokens { input, output }: Tokens) -> Option<String> {
 fn ids(tasks: &[PublicTask]) -> Option<String> {
     let ids: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     (!ids.is_empty()).then(|| ids.join(", "))
+}
+
+/// Names the tasks that were ticked before regreen ran them.
+fn ticked_before(tasks: &[PublicTask]) -> Option<String> {
+    let named = tasks
+        .get(..NAMED_TICKS)
+        .filter(|_| tasks.len() > NAMED_TICKS + 1);
+    let mut named = ids(named.unwrap_or(tasks))?;
+    if tasks.len() > NAMED_TICKS + 1 {
+        named.push_str(&format!(" and {} more", tasks.len() - NAMED_TICKS));
+    }
+    let count = match tasks.len() {
+        1 => "1 task was".to_owned(),
+        more => format!("{more} tasks were"),
+    };
+    Some(format!(
+        "{count} ticked before regreen first ran this list, and never checked: {named}"
+    ))
 }
 
 /// Lists the tasks whose checks the final check left out, by reason.

@@ -96,6 +96,7 @@ pub(crate) fn rows(text: &str) -> Vec<OutlineRow> {
         done: false,
         optional: false,
         features: TaskFeatures::default(),
+        line: 0,
     })
     .collect()
 }
@@ -276,6 +277,7 @@ fn report(text: &str, class: AttemptClass) -> AttemptReport {
             edited: tasks("7"),
             reverted: tasks("8"),
             warnings: vec![text.to_owned()],
+            services: vec![text.to_owned()],
         },
         ..AttemptReport::default()
     }

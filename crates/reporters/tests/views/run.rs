@@ -248,6 +248,7 @@ pub(crate) fn row(id: &str, title: &str) -> OutlineRow {
         done: false,
         optional: false,
         features: TaskFeatures::default(),
+        line: 0,
     }
 }
 

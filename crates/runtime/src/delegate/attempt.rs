@@ -148,7 +148,9 @@ impl ActiveDelegation<'_> {
                 };
                 (known.failure(), false)
             }
-            CheckResult::Passed | CheckResult::Unverified => (None, is_second),
+            CheckResult::Passed | CheckResult::Unverified | CheckResult::RanNoTest { .. } => {
+                (None, is_second)
+            }
         })
     }
 

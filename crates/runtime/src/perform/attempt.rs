@@ -11,6 +11,7 @@ use regreen_model::{
 use regreen_workspace::{AttemptName, RelPath};
 
 use super::attempt_files::{active_ms, save_prompt, saved_usage, usage_file};
+use super::ignored_files::remember_ignored_scripts;
 use super::own_modules::without_own_modules;
 use super::plan_guard::{GuardedCommand, PlanGuard, had_begun};
 use super::prompt::{repaired_failure, written_prompt};
@@ -56,6 +57,7 @@ pub(crate) fn attempt(
     let left_out = performer.tree.before(&name, clock::now())?;
     performer.notices.add_all(left_out);
     remember_surroundings(performer)?;
+    remember_ignored_scripts(performer)?;
     let mut observer = AttemptObserver { recorder, seq };
     if may_change_settings(performer, &file, row) {
         performer.settings.allow_changes();

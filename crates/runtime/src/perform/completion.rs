@@ -11,6 +11,7 @@ use regreen_workspace::{
 };
 
 use super::fix_tasks::passed_fixes;
+use super::ignored_files::warn_of_uncommitted;
 use super::other_specs::note_completed;
 use super::plan_guard::PlanGuard;
 use crate::history::EarlierRuns;
@@ -113,6 +114,9 @@ pub(crate) fn commit(
     };
     let (result, warnings) = performer.tree.commit(&job);
     performer.notices.add_all(warnings);
+    if let Ok(file) = performer.plan.latest() {
+        warn_of_uncommitted(performer, &file, &order.task);
+    }
     match result {
         CommitResult::Done { .. } | CommitResult::Nothing => Ok(result),
         // The commit was interrupted, not refused.

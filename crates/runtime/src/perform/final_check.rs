@@ -156,6 +156,7 @@ fn keep_services(
         service: service.clone(),
         may_start: true,
         fresh: false,
+        withheld: false,
     });
     let services = ServicesOrder {
         services: services.collect(),
@@ -256,6 +257,7 @@ fn repeat(
     let first = match performer.context.verify(check, observer)? {
         CheckResult::Passed => return Ok((RepeatVerdict::Passed, None)),
         CheckResult::Unverified => return Ok((without_program(), None)),
+        CheckResult::RanNoTest { command } => return Ok((without_test(&command), None)),
         // A check that had no time to finish proves nothing.
         CheckResult::Failed { evidence, .. }
             if is_cut(check, &evidence) && !has_hung(watch.elapsed(), last_ms) =>
@@ -268,6 +270,7 @@ fn repeat(
     let verdict = match performer.context.verify(check, observer)? {
         CheckResult::Passed => RepeatVerdict::Flaky,
         CheckResult::Unverified => without_program(),
+        CheckResult::RanNoTest { command } => without_test(&command),
         // It failed, and nothing shows that it is flaky.
         CheckResult::Failed { evidence, .. } if is_cut(check, &evidence) => red(first),
         CheckResult::Failed {
@@ -290,6 +293,12 @@ fn is_cut(check: &Check<'_>, evidence: &Evidence) -> bool {
 /// Whether a check that was cut off had so much longer than when it passed that it must hang.
 fn has_hung(had: Duration, last_ms: u64) -> bool {
     had >= Duration::from_millis(last_ms).max(SHORTEST) * HANGS_AFTER
+}
+
+fn without_test(command: &str) -> RepeatVerdict {
+    red(FailureRecord::new(format!(
+        "Verify failed: `{command}` runs no test now"
+    )))
 }
 
 fn without_program() -> RepeatVerdict {

@@ -1,5 +1,8 @@
 use std::io;
+use std::path::Path;
 use std::rc::Rc;
+use std::thread;
+use std::time::Duration;
 
 use regreen_documents::{InvalidState, StateDocument, TaskFile};
 use regreen_model::StateFile;
@@ -10,6 +13,10 @@ use regreen_workspace::{
 
 use crate::performer::{PerformError, Performer};
 use crate::spec_paths::SpecPaths;
+
+/// How often, and how long, to wait for a program that saves the state file in place.
+const LOOKS: u32 = 25;
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The state file as it was last read or written. It is read for every question, but parsed again only
 /// if it has changed.
@@ -75,6 +82,7 @@ fn edit_state(
 /// Creates the state file if it is missing or unreadable. Keeps an unreadable one beside it.
 pub(crate) fn ensure_state_file(performer: &mut Performer) -> Result<(), PerformError> {
     let path = performer.paths.state.clone();
+    let last = settled_state(&path, &mut performer.state);
     match read_text(&RealDisk, &path) {
         Ok(file) => match StateDocument::read(&file.text) {
             Ok(_) => return Ok(()),
@@ -88,13 +96,13 @@ pub(crate) fn ensure_state_file(performer: &mut Performer) -> Result<(), Perform
     if let Some(folder) = path.parent() {
         create_dir_all(&RealDisk, folder)?;
     }
-    create_file(
-        &RealDisk,
-        &path,
-        &StateDocument::from_tasks(&tasks)
-            .with_identity(&performer.paths.spec.name, &folder_shown(performer))
-            .to_text(),
-    )?;
+    let mut state = StateDocument::from_tasks(&tasks)
+        .with_identity(&performer.paths.spec.name, &folder_shown(performer));
+    // Limits that a person has set outlive a file that was broken during the run.
+    if let Some(last) = last.filter(|last| **last != StateDocument::default()) {
+        state.take_limits_of(&last);
+    }
+    create_file(&RealDisk, &path, &state.to_text())?;
     Ok(())
 }
 
@@ -116,7 +124,28 @@ fn set_aside(performer: &mut Performer, why: &str) -> Result<(), PerformError> {
 
 /// Remembers the limits in the state file before foreign code runs.
 pub(crate) fn remember_limits(performer: &mut Performer) {
-    performer.state_before = Some(current_state(performer));
+    let path = performer.paths.state.clone();
+    performer.state_before = settled_state(&path, &mut performer.state);
+}
+
+/// Reads the state file. A program that saves it in place empties it first; if it stays unreadable,
+/// returns the state that was last known, if any.
+fn settled_state(path: &Path, known: &mut KnownState) -> Option<Rc<StateDocument>> {
+    for look in 0..LOOKS {
+        if look > 0 {
+            thread::sleep(LOOK_INTERVAL);
+        }
+        match read_text(&RealDisk, path) {
+            Ok(file) => {
+                if let Ok(state) = known.parse(&file.text) {
+                    return Some(state);
+                }
+            }
+            Err(ReadError::NotFound { .. }) => return Some(Rc::default()),
+            Err(_) => {}
+        }
+    }
+    known.last.as_ref().map(|(_, state)| Rc::clone(state))
 }
 
 /// Reverts what foreign code did to the limits in the state file, which the next run would use.
@@ -128,6 +157,8 @@ pub(super) fn restore_limits(performer: &mut Performer) -> Result<(), PerformErr
         return Ok(());
     }
     let mut names = Vec::new();
+    let path = performer.paths.state.clone();
+    let _settled = settled_state(&path, &mut performer.state);
     let known = &mut performer.state;
     let edited = edit_file(&RealDisk, &performer.paths.state, |text| {
         known.edited(text, |state| names = state.take_limits_of(&before))
@@ -187,6 +218,29 @@ mod tests {
         let other = text.replace('1', "7");
         assert!(!Rc::ptr_eq(&first, &known.parse(&other).unwrap()));
         assert!(known.parse("{").is_err());
+    }
+
+    #[test]
+    fn a_state_that_is_being_saved_in_place_has_lost_no_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".ralph-state.json");
+        let limits = "{\n  \"maxTaskIterations\": 2\n}\n";
+        let mut known = KnownState::default();
+        std::fs::write(&path, "").unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(80));
+                std::fs::write(&path, limits).unwrap();
+            });
+            let state = settled_state(&path, &mut known).unwrap();
+            assert_eq!(state.to_text(), limits);
+        });
+        // It stays empty: what was last known counts, and nothing else.
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(settled_state(&path, &mut known).unwrap().to_text(), limits);
+        assert!(settled_state(&path, &mut KnownState::default()).is_none());
+        std::fs::remove_file(&path).unwrap();
+        assert!(settled_state(&path, &mut KnownState::default()).is_some());
     }
 
     #[test]

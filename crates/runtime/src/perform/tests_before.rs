@@ -282,6 +282,31 @@ mod tests {
     }
 
     #[test]
+    fn a_checkout_is_spoilt_only_inside_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let root = folder.path().join("shop");
+        fs::create_dir_all(root.join("src")).unwrap();
+        for file in [root.join("src/a.py"), elsewhere.path().join("b.py")] {
+            fs::write(file, "x = 1\n").unwrap();
+        }
+        symlink(elsewhere.path(), root.join("lib")).unwrap();
+        symlink(elsewhere.path().join("b.py"), root.join("c.py")).unwrap();
+        let checkout = Checkout {
+            folder: folder.path().to_owned(),
+            root: root.clone(),
+        };
+        let path = |name: &str| RelPath::new(name.as_bytes()).unwrap();
+        let outside = [path("lib/b.py"), path("c.py"), path("missing.py")];
+        assert!(!checkout.spoil(outside.iter()));
+        let text = |place: PathBuf| fs::read(place).unwrap();
+        assert_eq!(text(elsewhere.path().join("b.py")), b"x = 1\n");
+        assert!(checkout.spoil([path("src/a.py")].iter().chain(&outside)));
+        assert_eq!(text(root.join("src/a.py")), GARBAGE.as_bytes());
+        assert_eq!(text(elsewhere.path().join("b.py")), b"x = 1\n");
+    }
+
+    #[test]
     fn what_a_killed_process_left_is_removed() {
         let checkouts = tempfile::tempdir().unwrap();
         let root = Path::new("/srv/shop");

@@ -8,7 +8,7 @@ use super::tampering::review_check;
 use crate::clock::millis;
 use crate::observer::RunObserver;
 use crate::performer::{PerformError, Performer};
-use crate::verify::Check;
+use crate::verify::{Check, CheckResult};
 
 /// A verdict, with the diagnosis of a failed check and the tests that it names.
 #[derive(Debug)]
@@ -34,6 +34,12 @@ pub(crate) fn verify_attempt(
         None => {
             let mut result = performer.context.verify(check, observer)?;
             tests = result.take_tests();
+            if let CheckResult::RanNoTest { command } = &result {
+                performer.notices.add(format!(
+                    "`{}` passed without running a test, so it verifies nothing",
+                    performer.context.processes.masks.mask(command)
+                ));
+            }
             result.into_verdict()
         }
     };

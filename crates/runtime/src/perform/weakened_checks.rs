@@ -10,6 +10,7 @@ use regreen_tampering::{
 };
 use regreen_workspace::{AttemptName, MAX_FILE, RelPath, read_text_file};
 
+use super::ignored_files::{ScriptChange, changed_scripts, restore_scripts};
 use crate::performer::{PerformError, Performer};
 
 /// Attempts that changed more files than this are not read: they generated or moved them.
@@ -27,7 +28,11 @@ pub(super) fn review_checks(
     report: AttemptReport,
 ) -> Result<AttemptReport, PerformError> {
     let policy = performer.tamper;
-    if policy == TamperPolicy::Off || changed.is_empty() || changed.len() > MAX_FILES {
+    if policy == TamperPolicy::Off || changed.len() > MAX_FILES {
+        return Ok(report);
+    }
+    let scripts = changed_scripts(performer);
+    if changed.is_empty() && scripts.is_empty() {
         return Ok(report);
     }
     let file = performer.plan.latest()?;
@@ -38,7 +43,7 @@ pub(super) fn review_checks(
         commands: &commands,
         own_files: &own_files,
     };
-    let signs = signs_in(performer, name, changed, &context)?;
+    let signs = signs_in(performer, name, changed, &scripts, &context)?;
     match judge(policy, &signs, &context) {
         Judgement::Accepted => Ok(report),
         Judgement::Failed if report.class == AttemptClass::Ordinary => {
@@ -46,7 +51,7 @@ pub(super) fn review_checks(
                 .iter()
                 .filter(|sign| !context.is_own(&sign.path))
                 .collect();
-            let restored = restore(performer, name, &foreign)?;
+            let restored = restore(performer, name, task, &foreign)?;
             Ok(failed(
                 report,
                 &told(&performer.context.processes.masks, &foreign),
@@ -70,17 +75,24 @@ fn signs_in(
     performer: &Performer,
     name: &AttemptName,
     changed: &[RelPath],
+    scripts: &[ScriptChange],
     context: &CheckContext<'_>,
 ) -> Result<Vec<TamperSign>, PerformError> {
-    let paths: BTreeSet<RelPath> = changed.iter().cloned().collect();
-    let Some(before) = performer.tree.texts_before(name, &paths)? else {
-        return Ok(Vec::new());
-    };
+    let mut paths: BTreeSet<RelPath> = changed.iter().cloned().collect();
+    let before = performer.tree.texts_before(name, &paths)?;
+    if before.is_none() {
+        paths.clear();
+    }
+    let before = before.unwrap_or_default();
     let root = &performer.paths.root;
     let read: Vec<(String, Option<&String>, Option<String>)> = paths
         .iter()
         .map(|path| {
-            let after = read_text_file(&path.under(root), MAX_FILE).ok();
+            let place = path.under(root);
+            let after = read_text_file(&place, MAX_FILE).ok();
+            // A link to a device, for example: whoever reads it gets nothing.
+            let is_special = || place.metadata().is_ok_and(|found| !found.is_file());
+            let after = after.or_else(|| is_special().then(String::new));
             (path.to_string(), before.get(path), after)
         })
         .collect();
@@ -91,12 +103,17 @@ fn signs_in(
             before: before.map(String::as_str),
             after: after.as_deref(),
         })
+        .chain(scripts.iter().map(|script| FileChange {
+            path: &script.path,
+            before: Some(&script.before),
+            after: script.after.as_deref(),
+        }))
         .collect();
     Ok(signs_of_tampering(&changes, context))
 }
 
 /// Returns the files that the task and the tasks that it fixes are about.
-fn own_files(file: &TaskFile, task: &TaskKey) -> Vec<String> {
+pub(super) fn own_files(file: &TaskFile, task: &TaskKey) -> Vec<String> {
     let row = file.resolve(task);
     let files = row.and_then(|row| file.task(row)?.fields.files);
     let is_apart = |letter: char| letter.is_whitespace() || ",;`'\"()[]".contains(letter);
@@ -114,13 +131,21 @@ fn own_files(file: &TaskFile, task: &TaskKey) -> Vec<String> {
 fn restore(
     performer: &mut Performer,
     name: &AttemptName,
+    task: &TaskKey,
     signs: &[&TamperSign],
 ) -> Result<Vec<String>, PerformError> {
+    let all: Vec<&str> = signs.iter().map(|sign| sign.path.as_str()).collect();
+    let scripts = restore_scripts(performer, name, task, &all)?;
     let paths = signs
         .iter()
+        .filter(|sign| !scripts.contains(&sign.path))
         .filter_map(|sign| RelPath::new(sign.path.as_bytes()).ok());
     let restored = performer.tree.restore_before(name, &paths.collect())?;
-    Ok(restored.iter().map(ToString::to_string).collect())
+    let restored = restored.iter().map(ToString::to_string);
+    let mut restored: Vec<String> = restored.chain(scripts).collect();
+    restored.sort();
+    restored.dedup();
+    Ok(restored)
 }
 
 fn failed(report: AttemptReport, signs: &str, restored: &[String]) -> AttemptReport {

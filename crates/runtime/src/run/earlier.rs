@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use regreen_documents::{RowId, TaskFile};
 use regreen_engine::State;
-use regreen_model::{ChoiceKind, PassedVerify, PersonChoice, RunOutcome, TaskKey, VerifyCommand};
+use regreen_model::{
+    ChoiceKind, PassedVerify, PersonChoice, RunOutcome, TaskKey, TaskKind, VerifyCommand,
+};
 use regreen_repairs::carried_environment;
 use regreen_store::{Run, RunId};
 use regreen_workspace::{MAX_FILE, Programs, RealDisk, read_text_file};
@@ -27,6 +29,9 @@ pub(super) struct Inheritance {
     pub(super) lost: Vec<TaskKey>,
     /// The checks that originals have passed since all tasks were last done.
     pub(super) checks: Vec<PassedVerify>,
+    /// The originals that were ticked before the spec's first run, until a run has ended with all tasks
+    /// done and said so.
+    pub(super) ticked_before: Vec<TaskKey>,
     /// Messages for people about the inheritance.
     pub(super) warnings: Vec<String>,
     /// Variables set by repairs in the workspace, for any spec.
@@ -48,6 +53,7 @@ impl Inheritance {
             warnings.extend(forgotten(paths, file));
             return Ok(Self {
                 warnings,
+                ticked_before: ticked_by_others(paths, file),
                 environment,
                 ..Self::default()
             });
@@ -74,6 +80,7 @@ impl Inheritance {
             warnings,
             lost,
             checks,
+            ticked_before: still_unchecked(&state, file),
             environment,
         })
     }
@@ -317,6 +324,36 @@ fn commands_now(
     }
     programs.settle(&RealDisk, &mut now, &BTreeSet::new());
     now
+}
+
+/// Returns the originals that are ticked although no run of this spec is known, not even from the
+/// progress file.
+fn ticked_by_others(paths: &SpecPaths, file: &TaskFile) -> Vec<TaskKey> {
+    let progress = read_text_file(&paths.progress, MAX_FILE).unwrap_or_default();
+    let completed = RecordedTasks::read(&progress);
+    let is_task = |row: &RowId| {
+        let kind = file.kind(*row);
+        matches!(kind, Some(TaskKind::Task | TaskKind::Optional))
+            && file.is_done(*row)
+            && file.fixed_by(*row).is_none()
+    };
+    let keys = file.rows().filter(is_task).filter_map(|row| file.key(row));
+    keys.filter(|key| !completed.has(key)).collect()
+}
+
+/// Returns the originals that were ticked before the spec's first run, and that no run has done since.
+fn still_unchecked(state: &State, file: &TaskFile) -> Vec<TaskKey> {
+    if state.outcome == Some(RunOutcome::AllGreen) {
+        return Vec::new();
+    }
+    let is_done_by_run = |task: &TaskKey| {
+        let task = state.tasks.get(task);
+        task.is_some_and(|task| task.result == Some(true))
+    };
+    let is_ticked = |task: &TaskKey| file.resolve(task).is_some_and(|row| file.is_done(row));
+    let ticked = state.config.ticked_before.iter();
+    let ticked = ticked.filter(|task| is_ticked(task) && !is_done_by_run(task));
+    ticked.cloned().collect()
 }
 
 /// Warns that the final check can't repeat the checks of earlier runs because their journal is

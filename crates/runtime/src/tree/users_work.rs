@@ -152,7 +152,7 @@ pub(super) fn staged_version_lost(attempt: &AttemptName, path: &RelPath, version
 }
 
 /// Quotes a path for a shell, whatever bytes are in its name.
-fn shell_quoted(path: &RelPath) -> String {
+pub(crate) fn shell_quoted(path: &RelPath) -> String {
     match std::str::from_utf8(path.as_bytes()) {
         Ok(text) if !text.chars().any(char::is_control) => shell_words::quote(text).into_owned(),
         _ => format!("$'{}'", path.as_bytes().escape_ascii()),

@@ -68,6 +68,7 @@ pub(super) fn row(key: TaskKey, depth: u16, kind: OutlineKind, done: bool) -> Ou
         done,
         optional: false,
         features: TaskFeatures::default(),
+        line: 0,
     }
 }
 

@@ -118,6 +118,10 @@ fn sections(report: &Report) -> Vec<Section> {
         name: format!("{} {}", task.id, task.title),
         ..Row::default()
     };
+    let ticked = report.ticked_before.iter().map(|task| Row {
+        notes: vec!["ticked before the first run, never checked".to_owned()],
+        ..named(task)
+    });
     let marked = |mark| report.marked(mark).map(named).collect();
     vec![
         section("ASK", "Needs you", Tone::Question, questions.collect()),
@@ -155,6 +159,7 @@ fn sections(report: &Report) -> Vec<Section> {
             Tone::Warning,
             report.taken_back.iter().map(named).collect(),
         ),
+        section("TICKED", "Never checked", Tone::Warning, ticked.collect()),
         section("WARN", "Warnings", Tone::Warning, warnings.collect()),
     ]
 }

@@ -179,6 +179,7 @@ fn every_setting_reaches_the_run() {
         progress_file: None,
         folder: None,
         in_git: true,
+        ticked_before: Vec::new(),
         auto_timeout: false,
         times: None,
         templates: Vec::new(),
