@@ -109,8 +109,7 @@ const MEANINGS: [(FailureKind, Inspect, MayMean); 8] = [
         names_variable,
     ),
     (FailureKind::MissingFile, env_file::inspect, |_| true),
-    (FailureKind::MissingFile, generated::inspect, |_| true),
-    (FailureKind::MissingFile, missing_folder::inspect, |_| true),
+    (FailureKind::MissingFile, generated::inspect, says_absent),
     (
         FailureKind::NotExecutable,
         scripts::inspect_executable,
@@ -126,6 +125,12 @@ const MEANINGS: [(FailureKind, Inspect, MayMean); 8] = [
         FailureKind::DataCorrupt,
         cache::inspect,
         names_spoilt_folder,
+    ),
+    // Last: a folder that is missing is often one that a script of the project makes.
+    (
+        FailureKind::MissingFile,
+        missing_folder::inspect,
+        |line| says_absent(line) && mentions(line, &["folder", "director"]),
     ),
 ];
 
@@ -147,7 +152,7 @@ pub(super) fn inspect(context: &RepairContext<'_>, failure: &Failure) -> Option<
         return None;
     }
     let line = failure_text::blocker(failure);
-    let is_absence = mentions(line, &ABSENCE) || denies(line);
+    let is_absence = says_absent(line);
     let package = || {
         let words = failure_text::words(line);
         let words = words.into_iter().filter(|_| is_absence);
@@ -188,6 +193,10 @@ fn proven(context: &RepairContext<'_>, failure: &Failure) -> Option<Proposal> {
 fn mentions(line: &str, words: &[&str]) -> bool {
     let said = line.to_ascii_lowercase();
     words.iter().any(|word| said.contains(word))
+}
+
+fn says_absent(line: &str) -> bool {
+    mentions(line, &ABSENCE) || denies(line)
 }
 
 fn denies(line: &str) -> bool {
