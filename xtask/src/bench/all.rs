@@ -20,6 +20,7 @@ const OTHERS: [(&str, &str); 4] = [
 ];
 
 #[derive(Clone, Debug, Args)]
+#[group(id = "all")]
 pub(crate) struct Arguments {
     /// Make the counted instructions the baseline.
     #[arg(long)]

@@ -91,7 +91,8 @@ pub(crate) fn sources() -> impl Iterator<Item = (PathBuf, String)> {
         let is_product = !DEV_ONLY
             .iter()
             .any(|name| path.iter().nth(1) == Some(name.as_ref()));
-        let is_in_src = path.iter().nth(2).is_some_and(|folder| folder == "src");
+        let is_in_src = path.iter().nth(2).is_some_and(|folder| folder == "src")
+            && path.iter().all(|folder| folder != "tests");
         is_rust && path.starts_with("crates") && is_product && is_in_src
     };
     let files = tree::files().into_iter().filter(is_source);

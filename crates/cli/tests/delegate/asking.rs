@@ -92,7 +92,7 @@ fn scripts_get_one_object() {
   "status": "completed",
   "exit_code": 0,
   "why": null,
-  "text": "All done.\n\nExecution summary:\n  Duration: [TIME]s\n  Attempts: 1\n  Tools used: none known\n  Files modified: out\n  Verified: true\n\n<task_metadata>\n  <session_id>[CHILD]</session_id>\n  <status>completed</status>\n</task_metadata>\n",
+  "text": "All done.\n\nExecution summary:\n  Duration: [TIME]\n  Attempts: 1\n  Tools used: none known\n  Files modified: out\n  Verified: true\n\n<task_metadata>\n  <session_id>[CHILD]</session_id>\n  <status>completed</status>\n</task_metadata>\n",
   "completion": {
     "session_id": "[CHILD]",
     "answer": "All done.\n",
@@ -141,6 +141,7 @@ fn scripts_get_one_object() {
   "status": "failed",
   "exit_code": 1,
   "why": null,
+  "text": "Child agent failed: ModuleNotFoundError: No module named 'pytest'\n\nCategory: tool_error\nDuration: [TIME]\nRetryable: Yes\n\nWork completed before failure:\n  None\n\nFiles modified: none\n\nBlocked on: ModuleNotFoundError: No module named 'pytest'\n\nSuggested recovery actions:\n  • Install missing dependencies\n  • Run: pip install pytest\n  • Verify installation: pytest --version\n\n<task_metadata>\n  <session_id>[CHILD]</session_id>\n  <status>failed</status>\n  <failure_category>tool_error</failure_category>\n  <retryable>true</retryable>\n</task_metadata>\n",
   "completion": null,
   "failure": {
     "category": "tool_error",

@@ -107,26 +107,21 @@ fn own_files(workspace: &Workspace) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn nothing_can_be_decided_and_the_working_process_is_named() {
+fn a_run_at_work_is_told_what_a_person_decides() {
     let workspace = workspace();
     let run = workspace.start(&["demo"], "working");
     workspace.regreen(&["skip", "1.2"]).shows(str![[r#"
---- standard error
-  × another run is active here: process [PID], spec demo
-  help: wait until it ends, stop it with `regreen stop`, or work in another tree: git worktree add ../another
---- exit code 2
+told the run: skip 1.2; it does so as soon as its current step has ended (`regreen stop` ends that at once)
+--- exit code 0
 
 "#]]);
     for command in ["done", "retry"] {
         let output = workspace.regreen(&[command, "1.2"]);
-        assert_eq!(output.code, Some(2), "{command}");
-        assert!(
-            output.stderr.contains("process [PID], spec demo"),
-            "{}",
-            output.stderr
-        );
+        assert_eq!(output.code, Some(0), "{command}");
+        let told = format!("told the run: {command} 1.2");
+        assert!(output.stdout.contains(&told), "{}", output.stdout);
     }
-    // Any spec: they share one tree.
+    // It can't do anything about another spec, and the tree is its own.
     let output = workspace.regreen(&["skip", "7", "--spec", "other"]);
     assert_eq!(output.code, Some(2));
     assert_eq!(workspace.text(TASKS), TWO);

@@ -47,6 +47,7 @@ fn five_attempts_in_all_then_the_run_stops_and_nothing_is_inserted() {
 
    Tasks  2 of 4 done in [TIME]
 Attempts  6 of 100
+Unchecked  1 task was ticked before regreen first ran this list, and never checked: 1.1
     Next  see how 1.3 failed:  regreen why 1.3
           try once more:       regreen run --agent 'command:sh [AGENT]/agent.sh'
 --- standard error
@@ -281,6 +282,7 @@ fn the_run_as_a_whole_has_a_limit_too() {
 
    Tasks  2 of 4 done in [TIME]
 Attempts  3 of 3
+Unchecked  1 task was ticked before regreen first ran this list, and never checked: 1.1
     Next  see how 1.3 failed:  regreen why 1.3
           try once more:       regreen run --agent 'command:sh [AGENT]/agent.sh' --max-global-iterations=3
 --- standard error

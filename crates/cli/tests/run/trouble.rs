@@ -451,8 +451,10 @@ exit code 78
 ALL_TASKS_COMPLETE
    Tasks  2 of 2 done in [TIME]
 Attempts  2 made, 1 of 100 used
+Unchecked  1 task was ticked before regreen first ran this list, and never checked: 1.1
     WARN  less than 256 MB are free on this disk; logs and snapshots of a long run may fill it
     WARN  this folder is not in git: nothing is committed, and `regreen diff` and `regreen undo` have nothing to show; `git init` changes that
+    Next  have 1.1 done again and checked:  regreen retry 1.1
 exit code 0
 - [x] 1.1 Was done
 - [x] 1.2 Is open

@@ -8,8 +8,8 @@ mod statement;
 pub(crate) use statement::{Statement, StatementKind, statement, wishes_to_know, without_harmless};
 
 use classes::{
-    ADVERB, BECAUSE, CONDITION, CONTRAST, Classes, JOIN, MAKE, PASSIVE, QUESTION, RELATIVE, SELF,
-    SO, STAYS, TO, TO_KNOW, UNTIL, classes_of,
+    ADVERB, BECAUSE, CONDITION, CONTRAST, Classes, JOIN, LABEL, MAKE, PASSIVE, QUESTION, RELATIVE,
+    SELF, SO, STAYS, TO, TO_KNOW, UNTIL, classes_of,
 };
 
 use crate::prose::with_code_masked;
@@ -167,6 +167,10 @@ fn link_of(word: &Word<'_>, before: &[Word<'_>]) -> Option<Link> {
     // "I want to know which …"
     let is_asked = |last: &Word<'_>| last.has(TO_KNOW) || ["me", "us"].contains(&&*last.plain);
     if word.has(QUESTION) && last.is_some_and(is_asked) {
+        return None;
+    }
+    // "marked it as skipped"
+    if word.plain == "as" && before.iter().any(|word| word.has(LABEL)) {
         return None;
     }
     if word.has(BECAUSE) {

@@ -317,11 +317,12 @@ impl Reading<'_> {
             return refuted.or_else(|| self.in_spite_of_claim(CLEAR));
         }
         if self.says_done {
-            let refuted = self.false_claim();
-            let doubted = || self.in_spite_of_claim(DOUBTFUL);
-            let cut_short = || self.of_budget().or_else(doubted);
-            let found = refuted.or_else(cut_short).or_else(|| self.of_open_steps());
-            return found
+            // What an agent that was cut short says is done is a list, not a claim.
+            return self
+                .of_budget()
+                .or_else(|| self.false_claim())
+                .or_else(|| self.in_spite_of_claim(DOUBTFUL))
+                .or_else(|| self.of_open_steps())
                 .or_else(|| self.of_admission())
                 .or_else(|| self.of_open_statement());
         }

@@ -50,6 +50,7 @@ const BESIDE: &[&str] = &[
     "readonly",
     "rm",
     "rmdir",
+    "seq",
     "set",
     "shopt",
     "sleep",

@@ -173,8 +173,11 @@ impl Guard<'_> {
         } else {
             ""
         };
-        self.edits
-            .push((at, format!("__regreen_line {line} {next}{or_1}; ")));
+        let edit = (at, format!("__regreen_line {line} {next}{or_1}; "));
+        // A loop inside of a loop is come to from both.
+        if !self.edits.contains(&edit) {
+            self.edits.push(edit);
+        }
     }
 
     /// Treats the lines of a group as lines of the script. In a loop or a branch, `a && break` and

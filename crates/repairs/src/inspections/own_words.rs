@@ -127,11 +127,9 @@ const MEANINGS: [(FailureKind, Inspect, MayMean); 8] = [
         names_spoilt_folder,
     ),
     // Last: a folder that is missing is often one that a script of the project makes.
-    (
-        FailureKind::MissingFile,
-        missing_folder::inspect,
-        |line| says_absent(line) && mentions(line, &["folder", "director"]),
-    ),
+    (FailureKind::MissingFile, missing_folder::inspect, |line| {
+        says_absent(line) && mentions(line, &["folder", "director"])
+    }),
 ];
 
 /// Returns whether no rule knows what the line means.

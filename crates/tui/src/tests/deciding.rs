@@ -59,7 +59,7 @@ fn a_question_is_answered_with_the_cursor_or_the_number() {
         [answer(AnswerChoice::Context, "only the new format")]
     );
     let mut ui = waiting();
-    ui.press("a6");
+    ui.press("a7");
     assert_eq!(ui.done(), [answer(AnswerChoice::Stop, "")]);
 }
 
