@@ -189,7 +189,7 @@ fn is_check_code(word: &Word<'_>) -> bool {
 /// Whether code switches a check off.
 fn is_bypass(word: &Word<'_>) -> bool {
     let bypasses = |code: &&str| word.plain.contains(*code);
-    word.is_code && BYPASSES.iter().any(|code| bypasses(code))
+    word.is_code && BYPASSES.iter().any(bypasses)
 }
 
 const BYPASSES: [&str; 24] = [

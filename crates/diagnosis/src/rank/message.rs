@@ -110,8 +110,8 @@ fn in_a_sentence(text: &str, is: impl Fn(&Rule) -> bool) -> bool {
 fn wish(text: &str) -> Option<Line> {
     let lines = own_lines_numbered(text);
     let mut wishes = lines.filter_map(|(n, line)| {
-        let sentence = sentence_ranges(line).map(|at| line[at].trim());
-        let sentence = sentence.filter(|said| wishes_to_know(said)).next()?;
+        let mut sentence = sentence_ranges(line).map(|at| line[at].trim());
+        let sentence = sentence.find(|said| wishes_to_know(said))?;
         Some(Line {
             number: n as u64 + 1,
             text: sentence.to_owned(),

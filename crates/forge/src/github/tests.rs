@@ -14,6 +14,10 @@ struct ScriptedGh {
 }
 
 impl ScriptedGh {
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the tests make their answers in place"
+    )]
     fn answer(mut self, path: &str, answer: impl ToString) -> Self {
         self.answers.push((path.to_owned(), Ok(answer.to_string())));
         self
