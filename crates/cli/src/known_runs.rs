@@ -55,7 +55,7 @@ pub fn place_of(paths: &SpecPaths) -> Option<String> {
 }
 
 /// Watches for specs that are run for the first time.
-#[cfg(any(feature = "dashboard", feature = "tui"))]
+#[cfg(any(feature = "dashboard", feature = "mcp", feature = "tui"))]
 pub fn watch() -> std::io::Result<regreen_overview::ChangeFeed> {
     let record = StateRecord::new(KIND, "").ok_or(std::io::ErrorKind::NotFound)?;
     record.watch()

@@ -14,7 +14,7 @@ mod exit;
 mod history;
 mod known_runs;
 mod learned;
-#[cfg(any(feature = "dashboard", feature = "tui"))]
+#[cfg(any(feature = "dashboard", feature = "mcp", feature = "tui"))]
 mod machine;
 mod outlook;
 mod output;

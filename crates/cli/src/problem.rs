@@ -207,6 +207,9 @@ pub enum Problem {
     #[cfg(feature = "tui")]
     #[error(transparent)]
     Tui(#[from] regreen_tui::TuiError),
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    Mcp(#[from] regreen_mcp::ServeError),
     #[error("cannot listen for signals")]
     Signals(#[source] std::io::Error),
     #[error("cannot find the regreen executable")]
@@ -354,6 +357,10 @@ impl Problem {
             Self::NoTerminal => bad_input("`regreen ps` and `regreen attach` print to anything"),
             #[cfg(feature = "tui")]
             Self::Tui(_) => set_up("`regreen attach --lines` shows a run in lines"),
+            #[cfg(feature = "mcp")]
+            Self::Mcp(_) => bad_input(
+                "agents start this command; to add it to Claude Code: `claude mcp add regreen -- regreen mcp`",
+            ),
             Self::RunKilled => (
                 Exit::Terminated,
                 Some("nothing is lost: `regreen run` resumes it".to_owned()),

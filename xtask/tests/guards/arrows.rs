@@ -4,7 +4,7 @@ use crate::manifest::Manifest;
 use crate::tree;
 
 /// Every crate, present or planned, and the crates it may depend on.
-const ARROWS: [(&str, &[&str]); 22] = [
+const ARROWS: [(&str, &[&str]); 23] = [
     ("model", &[]),
     ("documents", &["model"]),
     ("diagnosis", &["model"]),
@@ -19,6 +19,7 @@ const ARROWS: [(&str, &[&str]); 22] = [
     ("reporters", &["model", "diagnosis"]),
     ("dashboard", &["model", "overview", "history", "reporters"]),
     ("tui", &["model", "overview", "reporters"]),
+    ("mcp", &["model"]),
     ("engine", &["model", "diagnosis"]),
     ("supervisor", &["model", "redaction"]),
     ("workspace", &["model"]),
@@ -45,7 +46,7 @@ const BELOW_RUNTIME: [&str; 13] = [
     "repairs",
 ];
 
-const BELOW_CLI: [&str; 19] = [
+const BELOW_CLI: [&str; 20] = [
     "model",
     "documents",
     "diagnosis",
@@ -65,6 +66,7 @@ const BELOW_CLI: [&str; 19] = [
     "reporters",
     "dashboard",
     "tui",
+    "mcp",
 ];
 
 /// Crates for tests and tools only: the product is built without them.

@@ -10,10 +10,12 @@ use crate::outside_world::sources;
 use crate::tree;
 
 /// The faces, and which of these libraries they may be built from: one listens when it is asked to,
-/// one waits for keys.
-const FACES: [(&str, &[&str]); 2] = [
+/// one waits for keys. The runtime of the MCP server reads standard input; its part for networks comes with that of
+/// the dashboard.
+const FACES: [(&str, &[&str]); 3] = [
     ("dashboard", &["hyper", "mio", "socket2", "tokio"]),
     ("tui", &["mio"]),
+    ("mcp", &["mio", "socket2", "tokio"]),
 ];
 
 /// Networking libraries, async runtimes and what is below them.

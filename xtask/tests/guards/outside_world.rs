@@ -6,7 +6,11 @@ use crate::arrows::DEV_ONLY;
 use crate::tree;
 
 /// All places that start a program, and whose program it is.
-const STARTERS: [(&str, &str); 6] = [
+const STARTERS: [(&str, &str); 7] = [
+    (
+        "crates/cli/src/commands/mcp.rs",
+        "regreen itself, for a tool",
+    ),
     (
         "crates/cli/src/commands/run/detach.rs",
         "regreen itself, detached",

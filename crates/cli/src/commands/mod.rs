@@ -19,6 +19,8 @@ mod hook;
 mod init;
 pub mod inspect;
 mod lint;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod ps;
 mod questions;
 mod replay;
@@ -87,6 +89,9 @@ pub enum Command {
     /// Serve a dashboard of all runs to your browser, on this machine only
     #[cfg(feature = "dashboard")]
     Serve(Serve),
+    /// Serve other agents by the Model Context Protocol, on standard input and output
+    #[cfg(feature = "mcp")]
+    Mcp,
     /// Show what a run has done, and what to review first
     Report(Report),
     /// Show the progress of a spec: its tasks, its run and the limits used
@@ -200,6 +205,8 @@ pub fn run(command: Command) -> Result<Exit, Problem> {
         Command::Tui => tui::run(),
         #[cfg(feature = "dashboard")]
         Command::Serve(arguments) => serve::run(&arguments),
+        #[cfg(feature = "mcp")]
+        Command::Mcp => mcp::run(),
         Command::Report(arguments) => report::run(&arguments),
         Command::Status(arguments) => inspect::status(&arguments),
         Command::Why(arguments) => inspect::why_task(&arguments),

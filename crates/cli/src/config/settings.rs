@@ -27,6 +27,7 @@ const PUSHES: Access = Access::UserFile("it decides whether commits leave your m
 const KEEPS_HISTORY: Access =
     Access::UserFile("the history belongs to you, and is about all of your repositories");
 const KEEPS_AWAKE: Access = Access::UserFile("it decides whether your machine may sleep");
+const ANSWERS: Access = Access::UserFile("only you can let others answer for you");
 const STARTS_PROGRAM: Access = Access::UserFile(CHOOSES_PROGRAM);
 
 const HISTORY_KEEP_MS: u64 = 365 * 24 * 60 * 60 * 1000;
@@ -251,6 +252,9 @@ without_flag {
 
     Prompts prompts: PromptFolder = PromptFolder::default(), Access::AnyFile,
         "A folder with files that replace the built-in prompts, relative to this file.";
+
+    McpAnswer mcp_answer as "mcp.answer": bool = false, ANSWERS,
+        "Whether clients of `regreen mcp` may pass on your answers to questions of runs.";
 
     OnEnd on_end: UserProgram = UserProgram::default(), STARTS_PROGRAM,
         "A program and its arguments to run when a run ends.";
