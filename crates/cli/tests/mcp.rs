@@ -1,5 +1,10 @@
 //! `regreen mcp`, as an agent uses it.
 #![cfg(all(target_os = "linux", feature = "mcp"))]
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed"
+)]
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -28,9 +33,11 @@ impl Client {
             output: BufReader::new(child.stdout.take().unwrap()),
             child,
         };
-        client.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        client.send(
+            &json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"}}}));
+            "clientInfo": {"name": "test", "version": "1"}}}),
+        );
         assert_eq!(client.receive()["result"]["serverInfo"]["name"], "regreen");
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         client
@@ -90,7 +97,10 @@ fn a_delegated_task_is_checked_and_answered() {
 
 #[test]
 fn a_failed_delegation_says_why() {
-    let workspace = workspace("1) echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1 ;;", "");
+    let workspace = workspace(
+        "1) echo \"ModuleNotFoundError: No module named 'pytest'\"; exit 1 ;;",
+        "",
+    );
     let mut client = Client::connect(&workspace, &[]);
     let result = client.call("delegate_task", &json!({"prompt": "Run the tests."}));
     assert_eq!(result["isError"], Value::Bool(true));
@@ -101,7 +111,10 @@ fn a_failed_delegation_says_why() {
 
 #[test]
 fn a_client_that_vanishes_leaves_no_process() {
-    let workspace = workspace("1) echo $$ >\"$notes/pid\"; touch \"$notes/there\"; sleep 600 ;;", "");
+    let workspace = workspace(
+        "1) echo $$ >\"$notes/pid\"; touch \"$notes/there\"; sleep 600 ;;",
+        "",
+    );
     let mut client = Client::connect(&workspace, &[]);
     client.start("delegate_task", &json!({"prompt": "Take your time."}));
     wait_until(|| workspace.has_note("there"));

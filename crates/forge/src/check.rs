@@ -1,6 +1,6 @@
 //! What a code host says about one commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use regreen_model::visible_line;
@@ -129,6 +129,14 @@ pub enum CheckState {
     Ended(Conclusion),
 }
 
+impl CheckState {
+    /// Whether it ended without saying yes or no.
+    #[must_use]
+    pub fn is_without_result(&self) -> bool {
+        matches!(self, Self::Ended(Conclusion::Skipped | Conclusion::Neutral))
+    }
+}
+
 /// Who reported a check.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CheckSource {
@@ -216,8 +224,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Returns what counts: of several runs of a workflow for the same event only the latest, and of
-    /// several reports of one application under one name only the last.
+    /// Returns what counts: of several runs of a workflow for the same event only the latest, as far as
+    /// it has a result, and of several reports of one application under one name only the last.
     #[must_use]
     pub fn latest(self) -> Self {
         let mut newest: BTreeMap<(u64, String), u64> = BTreeMap::new();
@@ -228,11 +236,37 @@ impl Seen {
         let is_newest =
             |run: &WorkflowRun| newest.get(&(run.workflow, run.event.clone())) == Some(&run.id);
         let (runs, old): (Vec<_>, Vec<_>) = self.runs.into_iter().partition(is_newest);
-        let is_of_old = |suite: u64| old.iter().any(|run| run.suite == suite);
+        // A later run that skips a job says nothing about it.
+        let has_result = |run: &WorkflowRun, name: &str| {
+            let of_run = |check: &&Check| matches!(check.source, CheckSource::Job { suite, .. } if suite == run.suite);
+            let mut jobs = self.checks.iter().filter(of_run);
+            jobs.any(|check| check.name == name && !check.state.is_without_result())
+        };
+        let is_replaced = |old: &WorkflowRun, name: &str| {
+            let of_same =
+                |run: &&WorkflowRun| run.workflow == old.workflow && run.event == old.event;
+            let mut newer = runs.iter().filter(of_same);
+            newer.any(|run| !matches!(run.state, RunState::Ended(_)) || has_result(run, name))
+        };
+        let replaced: BTreeSet<(u64, String)> = self
+            .checks
+            .iter()
+            .filter_map(|check| {
+                let CheckSource::Job { suite, .. } = check.source else {
+                    return None;
+                };
+                let run = old.iter().find(|run| run.suite == suite)?;
+                is_replaced(run, &check.name).then(|| (suite, check.name.clone()))
+            })
+            .collect();
         let mut checks: BTreeMap<(String, String, u64), Check> = BTreeMap::new();
         for check in self.checks {
             let (app, group, id) = match &check.source {
-                CheckSource::Job { suite, .. } if is_of_old(*suite) => continue,
+                CheckSource::Job { suite, .. }
+                    if replaced.contains(&(*suite, check.name.clone())) =>
+                {
+                    continue;
+                }
                 CheckSource::Job { id, suite } => (String::new(), *suite, *id),
                 CheckSource::App { app, id } => (app.clone(), 0, *id),
                 CheckSource::Status => ("status".to_owned(), 0, 0),

@@ -212,7 +212,7 @@ pub fn judge(expected: &Expected, seen: &Seen, at: SeenAt, patience: Patience) -
             judgement: sorted.judgement,
         };
     }
-    let is_nothing = seen.checks.is_empty() && missing.is_empty();
+    let is_nothing = sorted.judgement.passed.is_empty() && missing.is_empty();
     if (is_nothing || !missing.is_empty()) && !at.is_quiet_for(patience.missing_ms) {
         return waiting(missing);
     }
@@ -300,7 +300,8 @@ impl Sorted {
             let mut jobs = seen.checks.iter().filter(of_run).peekable();
             let has_jobs = jobs.peek().is_some();
             // Its running jobs say so already.
-            let is_shown = jobs.any(|check| check.state == CheckState::Pending);
+            let is_shown = jobs.clone().any(|check| check.state == CheckState::Pending);
+            let is_told = jobs.any(|check| says_no(&check.state));
             let name = run.name.clone();
             match &run.state {
                 RunState::Pending if is_shown => {}
@@ -309,7 +310,9 @@ impl Sorted {
                     self.blockers.push(Blocker::Approval { name });
                 }
                 RunState::Ended(Conclusion::Success | Conclusion::Skipped) => {}
-                RunState::Ended(conclusion) if !has_jobs => {
+                RunState::Ended(Conclusion::Neutral) if has_jobs => {}
+                // No job that can be seen says so.
+                RunState::Ended(conclusion) if !is_told => {
                     self.blockers.push(Blocker::Workflow {
                         name,
                         conclusion: conclusion.clone(),
@@ -319,6 +322,16 @@ impl Sorted {
             }
         }
     }
+}
+
+/// Whether a check ended without a result that may count as well.
+fn says_no(state: &CheckState) -> bool {
+    let fine = [
+        Conclusion::Success,
+        Conclusion::Skipped,
+        Conclusion::Neutral,
+    ];
+    matches!(state, CheckState::Ended(conclusion) if !fine.contains(conclusion))
 }
 
 #[cfg(test)]

@@ -58,7 +58,10 @@ fn check_value(schema: &JsonObject, value: &Value) -> Result<(), String> {
         _ => true,
     };
     if !is_of_type {
-        let wanted = schema.get("type").and_then(Value::as_str).unwrap_or("value");
+        let wanted = schema
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or("value");
         return Err(format!("must be of type {wanted}"));
     }
     if let Some(allowed) = schema.get("enum").and_then(Value::as_array)
@@ -182,8 +185,15 @@ mod tests {
             let properties = schema.get("properties").and_then(Value::as_object);
             let nested = properties.expect("properties").values();
             let nested = nested.filter_map(Value::as_object);
-            for keyword in std::iter::once(schema).chain(nested).flat_map(|one| one.keys()) {
-                assert!(KEYWORDS.contains(&keyword.as_str()), "{}: {keyword}", tool.name);
+            for keyword in std::iter::once(schema)
+                .chain(nested)
+                .flat_map(|one| one.keys())
+            {
+                assert!(
+                    KEYWORDS.contains(&keyword.as_str()),
+                    "{}: {keyword}",
+                    tool.name
+                );
             }
         }
     }

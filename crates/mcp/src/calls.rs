@@ -173,7 +173,9 @@ pub(crate) fn command(tool: &str, arguments: &JsonObject) -> Option<CommandCall>
             continue;
         };
         match place {
-            Place::Flag(flag) | Place::FlagOr(flag, _) => flags.push(format!("{flag}={}", plain(value))),
+            Place::Flag(flag) | Place::FlagOr(flag, _) => {
+                flags.push(format!("{flag}={}", plain(value)));
+            }
             Place::Seconds(flag) => flags.push(format!("{flag}={}s", plain(value))),
             Place::Switch(flag) if *value == Value::Bool(true) => flags.push((*flag).to_owned()),
             Place::Switch(_) => {}

@@ -2,7 +2,9 @@
 //! state until it ends. The journal is the only memory of them.
 
 use regreen_model::Timestamp;
-use rmcp::model::{CreateTaskResult, DetailedTask, GetTaskResult, JsonObject, Task, TaskPayload, TaskStatus};
+use rmcp::model::{
+    CreateTaskResult, DetailedTask, GetTaskResult, JsonObject, Task, TaskPayload, TaskStatus,
+};
 use serde_json::Value;
 
 use crate::command::{RunProgress, StartedRun};

@@ -191,7 +191,10 @@ enum ToolFault {
 
 impl ServerHandler for Face {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tasks()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("regreen", &self.options.version))
             .with_instructions(INSTRUCTIONS)

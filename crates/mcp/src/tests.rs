@@ -94,9 +94,11 @@ impl Client {
     /// Connects with the protocol's last version that has `initialize`.
     fn connect() -> Self {
         let mut client = Self::start(None);
-        client.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        client.send(
+            &json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"}}}));
+            "clientInfo": {"name": "test", "version": "1"}}}),
+        );
         let answer = client.receive();
         assert_eq!(answer["result"]["serverInfo"]["name"], "regreen");
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -145,7 +147,10 @@ impl Client {
     fn receive(&mut self) -> Value {
         let mut line = String::new();
         let read = async { timeout(Duration::from_secs(20), self.end.read_line(&mut line)).await };
-        self.runtime.block_on(read).expect("an answer in time").unwrap();
+        self.runtime
+            .block_on(read)
+            .expect("an answer in time")
+            .unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
@@ -191,7 +196,10 @@ fn wrong_arguments_run_nothing_and_are_explained() {
     let mut client = Client::connect();
     let answer = client.call("delegate_task", &json!({"promt": "x"}));
     assert_eq!(answer["result"]["isError"], Value::Bool(true));
-    assert_eq!(answer["result"]["content"][0]["text"], "`prompt` is missing");
+    assert_eq!(
+        answer["result"]["content"][0]["text"],
+        "`prompt` is missing"
+    );
     assert!(client.commands.calls.lock().unwrap().is_empty());
 }
 
@@ -207,8 +215,10 @@ fn an_unknown_tool_is_an_error_of_the_protocol() {
 #[test]
 fn a_client_that_asks_for_progress_gets_it_without_control_characters() {
     let mut client = Client::connect();
-    client.send(&json!({"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": {
-        "name": "explain", "arguments": {"log": "boom"}, "_meta": {"progressToken": "t"}}}));
+    client.send(
+        &json!({"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": {
+        "name": "explain", "arguments": {"log": "boom"}, "_meta": {"progressToken": "t"}}}),
+    );
     let first = client.receive();
     assert_eq!(first["method"], "notifications/progress");
     assert_eq!(first["params"]["message"], "attempt 1");
@@ -220,9 +230,14 @@ fn a_canceled_request_ends_its_command() {
     let mut client = Client::connect();
     client.send(&json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call",
         "params": {"name": "delegate_task", "arguments": {"prompt": "wait"}}}));
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
-        "params": {"requestId": 9}}));
-    client.canceled.recv_timeout(Duration::from_secs(20)).unwrap();
+    client.send(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": {"requestId": 9}}),
+    );
+    client
+        .canceled
+        .recv_timeout(Duration::from_secs(20))
+        .unwrap();
 }
 
 #[test]
@@ -291,15 +306,20 @@ fn request() -> impl Strategy<Value = String> {
         Just(json!([{"a": {}}])),
     ];
     let arguments = prop::collection::btree_map("prompt|log|task|cwd|[a-z]{0,5}", value, 0..4);
-    let method = prop_oneof![Just("tools/call".to_owned()), Just("tasks/get".to_owned()), "[a-z/]{0,12}"];
-    let call = (name, arguments, method, any::<bool>()).prop_map(|(name, arguments, method, has_id)| {
-        let mut call = json!({"jsonrpc": "2.0", "method": method,
+    let method = prop_oneof![
+        Just("tools/call".to_owned()),
+        Just("tasks/get".to_owned()),
+        "[a-z/]{0,12}"
+    ];
+    let call =
+        (name, arguments, method, any::<bool>()).prop_map(|(name, arguments, method, has_id)| {
+            let mut call = json!({"jsonrpc": "2.0", "method": method,
             "params": {"name": name, "arguments": arguments, "taskId": name}});
-        if has_id {
-            call["id"] = json!(5);
-        }
-        call.to_string()
-    });
+            if has_id {
+                call["id"] = json!(5);
+            }
+            call.to_string()
+        });
     prop_oneof![8 => call, 1 => "[^\n]{0,40}", 1 => Just("{}".to_owned())]
 }
 

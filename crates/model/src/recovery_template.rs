@@ -92,7 +92,8 @@ pub struct TemplatePrompt {
 }
 
 impl RecoveryTemplate {
-    /// Returns the template for a failure: one for its cause before one for its kind.
+    /// Returns the template for a failure: the user's before the repository's, and one for its cause before
+    /// one for its kind.
     #[must_use]
     pub fn for_failure<'t>(templates: &'t [Self], failure: &Failure) -> Option<&'t Self> {
         let by_cause = |template: &&Self| match &template.applies_to {
@@ -100,8 +101,11 @@ impl RecoveryTemplate {
             TemplateMatch::Kind(_) => false,
         };
         let by_kind = |template: &&Self| template.applies_to == TemplateMatch::Kind(failure.kind);
-        let cause = templates.iter().find(by_cause);
-        cause.or_else(|| templates.iter().find(by_kind))
+        let of = |owner: TemplateOwner| {
+            let own = || templates.iter().filter(move |one| one.owner == owner);
+            own().find(by_cause).or_else(|| own().find(by_kind))
+        };
+        of(TemplateOwner::User).or_else(|| of(TemplateOwner::Workspace))
     }
 
     /// Returns its name: the kind or the fingerprint that it is for.

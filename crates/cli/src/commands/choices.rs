@@ -64,11 +64,14 @@ pub fn carry_out_requests(places: &SpecPaths) -> (bool, Vec<String>) {
             line: line_of(places, task),
             spec: Some(places.spec.tasks.display().to_string()),
         };
-        if let Err(problem) = carry_out(&context, &named, *what) {
-            warnings.push(format!("cannot {} {}: {problem}", what.name(), task.id));
+        let Err(problem) = carry_out(&context, &named, *what) else {
+            continue;
+        };
+        warnings.push(format!("cannot {} {}: {problem}", what.name(), task.id));
+        // Anything else may work the next time.
+        if named.line.is_none() {
+            requests::forget(places, task);
         }
-        // The database has it now, or it is impossible.
-        requests::forget(places, task);
     }
     (!requests.is_empty(), warnings)
 }
@@ -114,11 +117,12 @@ pub fn record_choice(
     what: ChoiceKind,
 ) -> Result<(), Problem> {
     for key in tasks {
-        answers::forget(places, key);
-        requests::forget(places, key);
         store
             .choose(&places.spec_key(), key, what, stored_ms(now()))
             .map_err(Problem::journal)?;
+        // Only now that it is stored: a decision that was accepted must not get lost.
+        answers::forget(places, key);
+        requests::forget(places, key);
     }
     Ok(())
 }

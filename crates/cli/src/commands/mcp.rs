@@ -131,7 +131,8 @@ impl OwnCommands {
             // The newest run may still be an earlier one, which has ended.
             let is_new = |run: &KnownRun| run.view.outcome.is_none();
             let mut runs = known_runs().into_iter();
-            if let (Some(process), Some(run)) = (process, runs.find(|run| is_it(run) && is_new(run)))
+            if let (Some(process), Some(run)) =
+                (process, runs.find(|run| is_it(run) && is_new(run)))
             {
                 return Some(StartedRun {
                     key: key_text(&run),
@@ -169,10 +170,11 @@ impl Commands for OwnCommands {
         if !output.status.success() {
             return Err(result_of(&output));
         }
-        self.run_in(&self.folder(call)).ok_or_else(|| CommandResult {
-            messages: "the run ended as soon as it had started; `status` shows how".to_owned(),
-            ..result_of(&output)
-        })
+        self.run_in(&self.folder(call))
+            .ok_or_else(|| CommandResult {
+                messages: "the run ended as soon as it had started; `status` shows how".to_owned(),
+                ..result_of(&output)
+            })
     }
 
     fn run_progress(&self, key: &str) -> Option<RunProgress> {
@@ -198,7 +200,9 @@ impl Commands for OwnCommands {
 impl OwnCommands {
     /// Returns what `regreen status --json` prints about the spec of a run that has ended.
     fn final_status(&self, key: &RunKey) -> Option<CommandResult> {
-        let run = known_runs().into_iter().find(|run| run.place == key.place)?;
+        let run = known_runs()
+            .into_iter()
+            .find(|run| run.place == key.place)?;
         let status = CommandCall {
             kind: CallKind::Contained,
             arguments: ["status", "--json", "--"]

@@ -234,6 +234,12 @@ impl Found<'_> {
 
     /// Handles the comparisons that hold if a command prints nothing, or counts nothing.
     fn compared(&mut self, words: &[&str]) {
+        for part in words.split(|word| ["-a", "-o"].contains(word)) {
+            self.compared_alone(part);
+        }
+    }
+
+    fn compared_alone(&mut self, words: &[&str]) {
         let is_nothing = |word: &str| ["0", ""].contains(&word.trim_matches(['"', '\'']));
         let is_command = |word: &str| word.trim_matches('"').starts_with("$(");
         let absent = match *words {
@@ -450,6 +456,8 @@ mod tests {
             ("! ls a", vec![]),
             ("test -z \"$(grep -r TODO src)\"", vec!["src"]),
             ("[ -z \"$(cat a | grep x)\" ]", vec!["a"]),
+            ("[ -z \"$(grep -r TODO src)\" -a -f README ]", vec!["src"]),
+            ("[ -f README -o -z \"$(cat a)\" ]", vec!["a"]),
             ("[ -n \"$(cat a)\" ]", vec![]),
             ("test \"$(cat VERSION)\" != 1.0", vec!["VERSION"]),
             ("[ \"$(grep -r TODO src | wc -l)\" -eq 0 ]", vec!["src"]),

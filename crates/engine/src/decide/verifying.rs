@@ -14,6 +14,8 @@ use crate::state::TaskState;
 pub(super) const FLAKY: &str =
     "Verify failed, and passed when it ran again: flaky. With --strict, it has to pass every time";
 
+const NOT_REPEATED: &str = "Verify failed, and had nothing to check when it ran again";
+
 const NO_VERIFY: &str = "nothing verifies it. Add a Verify to it, or set a gate";
 
 pub(super) fn start(turn: &mut Turn<'_>, again: bool) {
@@ -103,6 +105,10 @@ pub(super) fn ended(turn: &mut Turn<'_>, again: bool, first: bool, result: &Veri
         }
         Verdict::Green if again && turn.state.config.strict && !is_fix => {
             healing::fail_verify(turn, FailureRecord::new(FLAKY));
+        }
+        // It was red, and then nothing was checked: that takes nothing back.
+        Verdict::Unverified if again => {
+            healing::fail_verify(turn, FailureRecord::new(NOT_REPEATED));
         }
         Verdict::Unverified if must_be_checked(turn) => fail_unchecked(turn, NO_VERIFY),
         Verdict::Green | Verdict::Unverified => accept(turn, verdict),

@@ -247,3 +247,60 @@ proptest! {
         prop_assert!(!is_red || has_failed);
     }
 }
+
+fn job(id: u64, suite: u64, name: &str, word: &str) -> Check {
+    Check {
+        source: CheckSource::Job { id, suite },
+        ..ended(name, word)
+    }
+}
+
+fn workflow(id: u64, word: &str) -> WorkflowRun {
+    WorkflowRun {
+        id,
+        attempt: 1,
+        workflow: 7,
+        event: "pull_request".to_owned(),
+        suite: id,
+        name: "CI".to_owned(),
+        state: RunState::Ended(Conclusion::read(word)),
+    }
+}
+
+#[test]
+fn a_workflow_that_failed_is_not_green_because_the_jobs_that_it_shows_passed() {
+    for word in ["failure", "cancelled", "timed_out"] {
+        let all = Seen {
+            checks: vec![job(1, 1, "build", "success"), job(2, 1, "test", "skipped")],
+            runs: vec![workflow(1, word)],
+        };
+        let verdict = after(10_000, &Expected::default(), &all);
+        assert!(!is_green(&verdict), "{word}: {verdict:?}");
+    }
+}
+
+#[test]
+fn a_later_run_that_skips_a_job_does_not_hide_that_it_failed() {
+    let all = Seen {
+        checks: vec![
+            job(1, 1, "test", "failure"),
+            job(2, 2, "test", "skipped"),
+            job(3, 2, "label", "success"),
+        ],
+        runs: vec![workflow(1, "failure"), workflow(2, "success")],
+    };
+    let verdict = after(10_000, &Expected::default(), &all);
+    assert!(matches!(verdict, Verdict::Red { .. }), "{verdict:?}");
+    let passed = Seen {
+        checks: vec![job(1, 1, "test", "failure"), job(2, 2, "test", "success")],
+        ..all
+    };
+    assert!(is_green(&after(10_000, &Expected::default(), &passed)));
+}
+
+#[test]
+fn nothing_is_green_if_nothing_passed() {
+    let all = seen([ended("test", "skipped"), ended("lint", "neutral")]);
+    let verdict = after(10_000, &Expected::default(), &all);
+    assert_eq!(blockers(verdict), [Blocker::NoChecks]);
+}

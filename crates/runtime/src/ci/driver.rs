@@ -264,7 +264,7 @@ fn github(repository: Repository, processes: Processes) -> Box<dyn Forge> {
     Box::new(GitHub::new(repository, SupervisedGh { processes }))
 }
 
-fn current_branch(git: &Git) -> Result<String, CiError> {
+pub(super) fn current_branch(git: &Git) -> Result<String, CiError> {
     let branch = git.head_position()?.branch;
     let branch = branch
         .as_deref()

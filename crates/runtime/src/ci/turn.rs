@@ -8,9 +8,9 @@ use regreen_forge::{
     RedCheck, Seen, SeenAt, Verdict, decide, judge,
 };
 use regreen_model::{NewTask, TaskKey, fnv1a};
-use regreen_workspace::{MergeOutcome, Oid, Push, PushOutcome, RealDisk, read_text};
+use regreen_workspace::{InProgress, MergeOutcome, Oid, Push, PushOutcome, RealDisk, read_text};
 
-use super::driver::{Turn, Watch, commit_id};
+use super::driver::{Turn, Watch, commit_id, current_branch};
 use super::evidence::{CheckEvidence, LogReader};
 use super::fix_task::{TrustedCommands, fix_task, merge_task, place};
 use super::progress_file::ci_folder;
@@ -28,12 +28,24 @@ impl Watch<'_> {
         if let Some(turn) = self.finish_fix()? {
             return Ok(turn);
         }
+        let on = current_branch(&self.git)?;
+        if on != self.branch {
+            return Ok(needs_person(
+                [format!("HEAD is on `{on}` now, not on `{}`", self.branch)],
+                "switch back and run the same command again",
+            ));
+        }
+        // A run may have commits that nothing has checked yet.
+        let Ok(lock) = TreeLock::take(&self.setup.paths, LockPurpose::Change) else {
+            return Ok(Turn::Wait);
+        };
         let head = self.head()?;
         if (self.needs_sync || self.progress.commit.as_ref() != Some(&commit_id(&head)?))
             && let Some(turn) = self.sync(&head)?
         {
             return Ok(turn);
         }
+        drop(lock);
         let commit = commit_id(&head)?;
         let request = match self.pull_request(&commit)? {
             Ok(request) => request,
@@ -232,6 +244,12 @@ impl Watch<'_> {
         let remote = self.setup.remote.clone();
         let tip = self.git.fetch_branch(&remote, base)?;
         let message = format!("Merge {base} into {}", self.branch);
+        if let Some(operation) = InProgress::look(self.git.dir()) {
+            return Ok(needs_person(
+                [format!("a {operation} is not finished here")],
+                "finish or abort it, and run the same command again",
+            ));
+        }
         let merged = {
             let _lock = TreeLock::take(&self.setup.paths, LockPurpose::Change)
                 .map_err(|error| CiError::usage(error.to_string(), "wait until it ends"))?;

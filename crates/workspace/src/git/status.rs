@@ -134,7 +134,9 @@ const SIGNS: [(&str, InProgress); 6] = [
 ];
 
 impl InProgress {
-    pub(super) fn look(git_dir: &Path) -> Option<Self> {
+    /// Returns the operation that is not finished in a repository.
+    #[must_use]
+    pub fn look(git_dir: &Path) -> Option<Self> {
         let mut seen = SIGNS
             .iter()
             .filter(|(sign, _)| git_dir.join(sign).symlink_metadata().is_ok());
