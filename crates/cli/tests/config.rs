@@ -59,6 +59,7 @@ alert.invalid_task     off           default
 alert.partial          off           default
 on_alert               none          default
 prompts                built-in      default
+mcp.answer             false         default
 on_end                 none          default
 on_question            none          default
 inhibit                false         default
@@ -142,6 +143,7 @@ alert.invalid_task     off                default
 alert.partial          off                default
 on_alert               none               default
 prompts                built-in           default
+mcp.answer             false              default
 on_end                 ["touch","ran"]    ~/.config/regreen/config.toml:3
 on_question            none               default
 inhibit                false              default
@@ -428,6 +430,12 @@ fn scripts_get_the_same_as_json() {
       "file": null,
       "line": null
     },
+    "mcp.answer": {
+      "value": false,
+      "origin": "default",
+      "file": null,
+      "line": null
+    },
     "on_end": {
       "value": [
         "touch",
@@ -515,6 +523,7 @@ alert.invalid_task     off           default
 alert.partial          off           default
 on_alert               none          default
 prompts                built-in      default
+mcp.answer             false         default
 on_end                 none          default
 on_question            none          default
 inhibit                false         default
@@ -722,6 +731,7 @@ alert.invalid_task     off                             default
 alert.partial          off                             default
 on_alert               none                            default
 prompts                built-in                        default
+mcp.answer             false                           default
 on_end                 ["tell","***anthropic-key***"]  ~/.config/regreen/config.toml:2
 on_question            none                            default
 inhibit                false                           default

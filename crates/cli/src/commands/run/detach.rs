@@ -60,11 +60,16 @@ fn create_output(paths: &SpecPaths) -> io::Result<(PathBuf, File)> {
 }
 
 fn spawn(output: File) -> io::Result<Child> {
+    // In its place: a flag doesn't count after `--`.
     let own = std::env::args_os().skip(1);
-    let arguments: Vec<OsString> = own.filter(|argument| argument != "--detach").collect();
+    let arguments: Vec<OsString> = own
+        .map(|argument| match argument.to_str() {
+            Some("--detach") => DETACHED.into(),
+            _ => argument,
+        })
+        .collect();
     Command::new(std::env::current_exe()?)
         .args(arguments)
-        .arg(DETACHED)
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)
         .stderr(output)
