@@ -72,7 +72,7 @@ pub struct KnownRun {
     pub holder: Option<LockHolder>,
 }
 
-/// Returns the newest run of every spec that was ever run, in order of their last activity of life.
+/// Returns the newest run of every spec that was ever run, in order of their last sign of life.
 /// Forgets specs that are gone.
 pub fn known_runs() -> Vec<KnownRun> {
     let (runs, problems) = FollowedRuns::default().refresh();

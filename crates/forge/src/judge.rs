@@ -212,7 +212,8 @@ pub fn judge(expected: &Expected, seen: &Seen, at: SeenAt, patience: Patience) -
             judgement: sorted.judgement,
         };
     }
-    let is_nothing = sorted.judgement.passed.is_empty() && missing.is_empty();
+    let is_nothing =
+        sorted.judgement.passed.is_empty() && sorted.blockers.is_empty() && missing.is_empty();
     if (is_nothing || !missing.is_empty()) && !at.is_quiet_for(patience.missing_ms) {
         return waiting(missing);
     }

@@ -194,7 +194,7 @@ fn a_command_that_fails_is_an_error_with_its_messages() {
 #[test]
 fn wrong_arguments_run_nothing_and_are_explained() {
     let mut client = Client::connect();
-    let answer = client.call("delegate_task", &json!({"promt": "x"}));
+    let answer = client.call("delegate_task", &json!({"text": "x"}));
     assert_eq!(answer["result"]["isError"], Value::Bool(true));
     assert_eq!(
         answer["result"]["content"][0]["text"],

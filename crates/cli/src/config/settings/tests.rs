@@ -244,6 +244,7 @@ fn every_setting_has_the_flag_of_its_name_or_is_for_more_than_one_run() {
             &Key::AlertPartial,
             &Key::OnAlert,
             &Key::Prompts,
+            &Key::McpAnswer,
             &Key::OnEnd,
             &Key::OnQuestion,
             &Key::Inhibit,
