@@ -214,7 +214,7 @@ impl OwnCommands {
             folder: Some(run.paths.root.clone()),
         };
         let printed = self.contained(&status, &Cancellation::default(), &mut |_| {});
-        // Killed: nobody knows how it would have ended.
+        // A killed run has no exit code.
         let outcome = run.view.outcome.as_ref();
         let exit_code = outcome.map(|outcome| i32::from(Exit::of(outcome).code()));
         printed.ok().map(|printed| CommandResult {
